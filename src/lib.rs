@@ -1,0 +1,7 @@
+//! Compile GPU programs at run time.
+
+pub mod diagnostic;
+pub mod error;
+
+pub use diagnostic::{Diagnostic, Severity};
+pub use error::{Error, Result};
