@@ -291,9 +291,7 @@ mod tests {
     fn the_c_library_counts_as_mapped_in_this_process() {
         let mapped = mapped_files();
         assert!(
-            mapped
-                .iter()
-                .any(|f| f.to_string_lossy().contains("libc")),
+            mapped.iter().any(|f| f.to_string_lossy().contains("libc")),
             "{mapped:?}"
         );
     }

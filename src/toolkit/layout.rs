@@ -216,7 +216,10 @@ impl<'a> Looker<'a> {
             .filter_map(|name| Some((part.file_version(name, platform)?, name)))
             .collect();
         found.sort_by(|a, b| b.cmp(a));
-        found.into_iter().map(|(_, name)| folder.join(name)).collect()
+        found
+            .into_iter()
+            .map(|(_, name)| folder.join(name))
+            .collect()
     }
 
     /// Whether a file is a stub, by its own path or by the one it links to.
@@ -262,13 +265,9 @@ fn folders(part: Part, layout: Layout, platform: Platform) -> &'static [&'static
         (Part::NvJitLink, WheelsOf12, Platform::WindowsX86_64) => &["nvjitlink/bin"],
         (Part::NvJitLink, WheelsOf12, _) => &["nvjitlink/lib"],
 
-        (Part::Nvvm, Prefix, Platform::WindowsX86_64) => &[
-            "nvvm/bin",
-            "nvvm/bin/x64",
-            "bin",
-            "bin/x64",
-            "bin/x86_64",
-        ],
+        (Part::Nvvm, Prefix, Platform::WindowsX86_64) => {
+            &["nvvm/bin", "nvvm/bin/x64", "bin", "bin/x64", "bin/x86_64"]
+        }
         (_, Prefix, Platform::WindowsX86_64) => &["bin", "bin/x64", "bin/x86_64"],
 
         (Part::Nvvm, Prefix, Platform::LinuxX86_64) => &[
@@ -313,14 +312,38 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case("/usr/local/cuda/nvvm/lib64/libnvvm.so.4", "/usr/local/cuda", Layout::Prefix)]
-    #[case("/usr/local/cuda/targets/sbsa-linux/lib/libnvrtc.so.13", "/usr/local/cuda", Layout::Prefix)]
+    #[case(
+        "/usr/local/cuda/nvvm/lib64/libnvvm.so.4",
+        "/usr/local/cuda",
+        Layout::Prefix
+    )]
+    #[case(
+        "/usr/local/cuda/targets/sbsa-linux/lib/libnvrtc.so.13",
+        "/usr/local/cuda",
+        Layout::Prefix
+    )]
     #[case("/s/nvidia/cu13/lib/libnvvm.so.4", "/s/nvidia/cu13", Layout::Prefix)]
-    #[case("/s/nvidia/cu13/bin/x86_64/nvvm64_40_0.dll", "/s/nvidia/cu13", Layout::Prefix)]
-    #[case("/s/nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so", "/s/nvidia", Layout::WheelsOf12)]
-    #[case("/s/nvidia/nvjitlink/lib/libnvJitLink.so.12", "/s/nvidia", Layout::WheelsOf12)]
+    #[case(
+        "/s/nvidia/cu13/bin/x86_64/nvvm64_40_0.dll",
+        "/s/nvidia/cu13",
+        Layout::Prefix
+    )]
+    #[case(
+        "/s/nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so",
+        "/s/nvidia",
+        Layout::WheelsOf12
+    )]
+    #[case(
+        "/s/nvidia/nvjitlink/lib/libnvJitLink.so.12",
+        "/s/nvidia",
+        Layout::WheelsOf12
+    )]
     #[case("/usr/lib/x86_64-linux-gnu/libnvvm.so.4", "/usr", Layout::Prefix)]
-    #[case("/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc", "/usr", Layout::Prefix)]
+    #[case(
+        "/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc",
+        "/usr",
+        Layout::Prefix
+    )]
     #[case("/libnvvm.so.4", "/", Layout::Prefix)]
     #[case("/home/cuda_nvcc/lib/libnvvm.so.4", "/home/cuda_nvcc", Layout::Prefix)]
     fn the_root_of_a_file_is_known_from_its_path(

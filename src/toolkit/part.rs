@@ -7,6 +7,9 @@ use serde::Serialize;
 
 use super::environment::Platform;
 
+/// The variable that names a toolkit for this crate.
+pub(super) const EXPLICIT: &str = "CUDA_PROGRAM_TOOLKIT";
+
 /// A part of the CUDA toolkit that this crate uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -128,6 +131,13 @@ pub enum Reason {
     WellKnown,
 }
 
+impl Reason {
+    /// Whether someone named the place for this crate, so that it wins for what it has.
+    pub(super) fn is_explicit(self) -> bool {
+        matches!(self, Reason::Code | Reason::Variable(EXPLICIT))
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -168,7 +178,13 @@ impl Candidate {
 
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {} ({})", self.part, self.path.display(), self.because)?;
+        write!(
+            f,
+            "{}: {} ({})",
+            self.part,
+            self.path.display(),
+            self.because
+        )?;
         match &self.problem {
             Some(problem) => write!(f, ": {problem}"),
             None => Ok(()),

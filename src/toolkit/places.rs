@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::environment::Environment;
 use super::layout::{Looker, Root};
-use super::part::{Part, Reason};
+use super::part::{EXPLICIT, Part, Reason};
 use super::search::Request;
 
 /// A place, why it is looked at, and how it ranks.
@@ -37,11 +37,10 @@ pub(super) fn explicit_places(environment: &Environment, request: &Request) -> V
         .roots
         .iter()
         .map(|root| (Reason::Code, environment.absolute(root)));
-    let variable = "CUDA_PROGRAM_TOOLKIT";
     let named = (!request.only)
-        .then(|| environment.path(variable))
+        .then(|| environment.path(EXPLICIT))
         .flatten()
-        .map(|path| (Reason::Variable(variable), path));
+        .map(|path| (Reason::Variable(EXPLICIT), path));
     given
         .chain(named)
         .enumerate()
@@ -77,7 +76,10 @@ pub(super) fn places(
             .path(name)
             .map(|path| (Reason::Variable(name), Spot::Folder(path)))
     };
-    for (because, spot) in ["VIRTUAL_ENV", "CONDA_PREFIX"].into_iter().filter_map(variable) {
+    for (because, spot) in ["VIRTUAL_ENV", "CONDA_PREFIX"]
+        .into_iter()
+        .filter_map(variable)
+    {
         add(because, spot);
     }
     for (because, spot) in mapped(environment) {

@@ -129,7 +129,14 @@ fn groups(looker: &Looker<'_>, environment: &Environment, place: &Place) -> Vec<
         Spot::Absent(pattern) => {
             let all = Part::ALL
                 .iter()
-                .map(|&part| miss(part, pattern.clone(), place.because, "no such folder".into()))
+                .map(|&part| {
+                    miss(
+                        part,
+                        pattern.clone(),
+                        place.because,
+                        "no such folder".into(),
+                    )
+                })
                 .collect();
             vec![group(false, all)]
         }
@@ -160,9 +167,7 @@ fn root_group(looker: &Looker<'_>, root: &Root, place: &Place) -> Group {
         .iter()
         .flat_map(|&part| part_candidates(looker, root, part, place.because))
         .collect();
-    let complete = Part::ALL
-        .iter()
-        .all(|&part| has(&candidates, part));
+    let complete = Part::ALL.iter().all(|&part| has(&candidates, part));
     Group {
         rank: place.rank,
         preferred: complete,
@@ -255,7 +260,7 @@ fn miss(part: Part, path: PathBuf, because: Reason, problem: String) -> Candidat
 }
 
 /// Drops a candidate that is the same file as an earlier one of its part.
-fn once_each(environment: &Environment, candidates: Vec<Candidate>) -> Vec<Candidate> {
+pub(super) fn once_each(environment: &Environment, candidates: Vec<Candidate>) -> Vec<Candidate> {
     let mut seen: HashSet<(Part, PathBuf)> = HashSet::new();
     candidates
         .into_iter()

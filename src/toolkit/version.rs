@@ -74,7 +74,9 @@ fn newest(
 }
 
 fn installer(environment: &Environment, root: &Path) -> Option<String> {
-    let bytes = environment.files().read(&root.join("version.json"), LIMIT)?;
+    let bytes = environment
+        .files()
+        .read(&root.join("version.json"), LIMIT)?;
     cuda_version(&String::from_utf8_lossy(&bytes))
 }
 
@@ -113,7 +115,10 @@ mod tests {
     use super::*;
 
     #[rstest]
-    #[case(r#"{ "cuda" : { "name" : "CUDA SDK", "version" : "12.4.1" }, "x": {} }"#, Some("12.4"))]
+    #[case(
+        r#"{ "cuda" : { "name" : "CUDA SDK", "version" : "12.4.1" }, "x": {} }"#,
+        Some("12.4")
+    )]
     #[case(r#"{"cuda":{"version":"13.10.20240301"}}"#, Some("13.10"))]
     #[case(r#"{"cuda":{"name":"CUDA SDK"},"cuda_nvcc":{"version":"9.9"}}"#, None)]
     #[case(r#"{"cuda":{"version":"new"}}"#, None)]
