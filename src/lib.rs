@@ -1,7 +1,11 @@
 //! Compile GPU programs at run time.
 
+pub mod arch;
+pub mod artifact;
 pub mod diagnostic;
 pub mod error;
 
+pub use arch::Arch;
+pub use artifact::{Artifact, LtoIr, Ptx};
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};
