@@ -1,10 +1,8 @@
 //! The parameters of a kernel.
 
 use super::lexer::{Kind, Token};
-use super::model::{Parameter, Refusal};
-use super::parse::{Parser, clip, refuse};
-
-type Result<T> = std::result::Result<T, Refusal>;
+use super::model::Parameter;
+use super::parse::{Parser, Result, clip, refuse};
 
 /// Reads `( .param …, .param … )`; the first bracket is looked at.
 pub(super) fn parameters(parser: &mut Parser<'_>) -> Result<Vec<Parameter>> {
