@@ -61,7 +61,7 @@ fn one_kernel_is_found_in(#[case] body: &str) {
 #[case(".param .align 16 .b8 x[48]", ".b8", 48, 16)]
 #[case(".param .b128 x", ".b128", 16, 16)]
 #[case(".param .f16 x", ".f16", 2, 2)]
-#[case(".param .texref x", ".texref", 8, 8)]
+#[case(".param .texref x", ".texref", 0, 1)]
 #[case(".param .align 4 .u32 .ptr.global.align 16 x", ".u32", 4, 4)]
 #[case(".param .u64 .ptr .shared .align 128 x", ".u64", 8, 8)]
 #[case(".param .s16 $x", ".s16", 2, 2)]
