@@ -2,6 +2,7 @@
 
 pub mod diagnostic;
 pub mod error;
+pub mod nvvm;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};
