@@ -1,5 +1,7 @@
 //! What a look at a module finds.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::symbol::Symbol;
@@ -18,13 +20,16 @@ pub struct ModuleInfo {
     pub data_layout: Option<String>,
     /// What its `!nvvmir.version` says, where that is well formed.
     pub nvvmir_version: Option<NvvmIrVersion>,
-    /// Whether it has an `!nvvmir.version` that is not one node of two or four integers.
+    /// Whether it has an `!nvvmir.version` that libNVVM refuses: a node that is not two or four
+    /// integers, or nodes that disagree.
     pub nvvmir_version_malformed: bool,
     /// Its functions, variables and aliases, in the order of the module.
     pub symbols: Vec<Symbol>,
     /// Whether it uses the opaque pointer type `ptr`.
     pub opaque_pointers: bool,
-    /// The first proof found that LLVM 7, which libNVVM uses below compute_100, cannot read it.
+    /// A proof that LLVM 7, with which libNVVM reads below compute_100, cannot read it.
+    ///
+    /// `None` is no proof that it can. A newer producer alone is no proof that it cannot.
     pub modern: Option<Modern>,
     /// Whether the reader followed all of it; where false, what is listed here may be incomplete.
     pub certain: bool,
@@ -44,6 +49,12 @@ impl ModuleInfo {
             modern: None,
             certain: true,
         }
+    }
+
+    /// Where each name stands in the list; of a name that stands twice, the first place.
+    pub(super) fn symbols_by_name(&self) -> HashMap<Vec<u8>, usize> {
+        let places = self.symbols.iter().enumerate().rev();
+        places.map(|(at, s)| (s.name.clone(), at)).collect()
     }
 
     /// Its kernels, in the order of the module; a kernel may be declared only, or internal.

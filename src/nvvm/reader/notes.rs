@@ -57,13 +57,28 @@ pub(super) fn annotate(info: &mut ModuleInfo, nodes: &[Node<'_>]) {
 
 /// Takes the version that `!nvvmir.version` states.
 ///
-/// Modules that were linked together carry one node each: they must agree.
+/// Modules that were linked together carry one node each, which libNVVM checks one by one. A list
+/// without nodes it takes, as if there were none.
 pub(super) fn version(info: &mut ModuleInfo, nodes: &[Node<'_>]) {
-    let mut stated = nodes.iter().map(one_version);
-    let first = stated.next().flatten();
-    let agree = stated.all(|other| other == first);
-    info.nvvmir_version = first.filter(|_| agree);
-    info.nvvmir_version_malformed = info.nvvmir_version.is_none();
+    for node in nodes {
+        let stated = one_version(node);
+        let merged = match (info.nvvmir_version, stated) {
+            (None, stated) => stated,
+            (Some(first), Some(stated)) => agreed(first, stated),
+            (Some(_), None) => None,
+        };
+        info.nvvmir_version = merged;
+        if merged.is_none() {
+            info.nvvmir_version_malformed = true;
+            return;
+        }
+    }
+}
+
+/// A version that fits both; one of them may leave the debug version out.
+fn agreed(a: NvvmIrVersion, b: NvvmIrVersion) -> Option<NvvmIrVersion> {
+    let same = a.ir == b.ir && (a.debug.is_none() || b.debug.is_none() || a.debug == b.debug);
+    same.then(|| NvvmIrVersion::new(a.ir, a.debug.or(b.debug)))
 }
 
 fn one_version(node: &Node<'_>) -> Option<NvvmIrVersion> {

@@ -18,7 +18,7 @@ impl Fault {
     pub(super) fn within(self, block: Option<u32>) -> LookError {
         let place = match block {
             Some(id) => block_name(id),
-            None => "the file header",
+            None => "the header of a block",
         };
         let problem = match self {
             Fault::Cut => format!("bitcode ends in the middle of {place}"),
@@ -31,6 +31,7 @@ impl Fault {
 pub(super) mod block {
     pub(in super::super) const BLOCKINFO: u32 = 0;
     pub(in super::super) const MODULE: u32 = 8;
+    pub(in super::super) const ATTRIBUTE_GROUPS: u32 = 10;
     pub(in super::super) const CONSTANTS: u32 = 11;
     pub(in super::super) const FUNCTION: u32 = 12;
     pub(in super::super) const IDENTIFICATION: u32 = 13;
@@ -44,7 +45,7 @@ fn block_name(id: u32) -> &'static str {
     match id {
         block::BLOCKINFO => "the abbreviations",
         block::MODULE => "the module block",
-        9 | 10 => "the attributes",
+        9 | block::ATTRIBUTE_GROUPS => "the attributes",
         block::CONSTANTS => "a constants block",
         block::FUNCTION => "a function block",
         block::IDENTIFICATION => "the identification block",

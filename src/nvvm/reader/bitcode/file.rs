@@ -1,14 +1,12 @@
 //! A bitcode file: its wrapper, and what its blocks add up to.
 
-use super::super::info::{Modern, ModuleInfo};
+use super::super::info::ModuleInfo;
 use super::super::kind::WRAPPER_MAGIC;
 use super::super::look::LookError;
 use super::module::Module;
 use super::stream::walk;
 
 const WHOLE_COPY: &str = "write the file again, or fetch a whole copy of it";
-/// The newest LLVM whose bitcode libNVVM reads below compute_100.
-const OLDEST_DIALECT: u32 = 7;
 
 pub(in super::super) fn read(bytes: &[u8]) -> Result<ModuleInfo, LookError> {
     let bytes = unwrapped(bytes)?;
@@ -20,21 +18,7 @@ pub(in super::super) fn read(bytes: &[u8]) -> Result<ModuleInfo, LookError> {
     }
     let mut module = Module::default();
     walk(bytes, &mut module)?;
-    let mut info = module.finish(bytes.len())?;
-    info.modern = proof_of_modern(&info);
-    Ok(info)
-}
-
-fn proof_of_modern(info: &ModuleInfo) -> Option<Modern> {
-    let producer = info.producer.as_ref();
-    let what = if info.opaque_pointers {
-        "opaque pointers".to_owned()
-    } else {
-        producer
-            .filter(|p| p.version.is_some_and(|v| v.0 > OLDEST_DIALECT))
-            .map(|p| format!("bitcode written by {}", p.text))?
-    };
-    Some(Modern { what, line: None })
+    module.finish(bytes.len())
 }
 
 /// The bitcode inside a wrapper, or all of the bytes where there is none.

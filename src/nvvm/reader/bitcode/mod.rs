@@ -9,6 +9,7 @@ mod bits;
 mod fault;
 mod file;
 mod metadata;
+mod modern;
 mod module;
 mod stream;
 

@@ -1,14 +1,16 @@
 //! The records of a module, as the walk meets them.
 
-use super::super::info::{ModuleInfo, ModuleKind, Producer};
+use super::super::info::{Modern, ModuleInfo, ModuleKind, Producer};
 use super::super::look::LookError;
 use super::super::notes;
 use super::super::symbol::{Linkage, Symbol, SymbolKind};
 use super::fault::{Fault, Read, block};
 use super::metadata::Metadata;
+use super::modern;
 use super::stream::{Record, Visitor};
 
 const KERNEL_CONVENTION: u64 = 71;
+const OPAQUE_POINTER: u64 = 25;
 /// From this version on, names lie in a table behind the module.
 const NAMES_IN_TABLE: u64 = 2;
 
@@ -32,7 +34,7 @@ pub(super) enum Value {
 pub(super) struct Module<'a> {
     modules: u64,
     version: u64,
-    producer: Option<String>,
+    producer: Option<Producer>,
     epoch: Option<u64>,
     triple: Option<String>,
     data_layout: Option<String>,
@@ -47,6 +49,7 @@ pub(super) struct Module<'a> {
     defined_functions: u64,
     bodies: u64,
     metadata: Metadata<'a>,
+    modern: Option<String>,
 }
 
 impl<'a> Visitor<'a> for Module<'a> {
@@ -70,6 +73,21 @@ impl<'a> Visitor<'a> for Module<'a> {
                 }
                 Ok(())
             }
+            (Some(block::MODULE), block::FUNCTION) => {
+                let major = self.producer.as_ref().and_then(|p| p.version);
+                self.prove(modern::instruction(record.code, major.map(|v| v.0)));
+                Ok(())
+            }
+            (Some(block::MODULE), block::ATTRIBUTE_GROUPS) => {
+                if self.modern.is_none() {
+                    self.modern = modern::attributes(record);
+                }
+                Ok(())
+            }
+            (Some(block::FUNCTION), block::CONSTANTS) => {
+                self.prove(modern::constant(record.code));
+                Ok(())
+            }
             (Some(block::MODULE), block::TYPE) => self.type_entry(record),
             (Some(block::MODULE), block::CONSTANTS) => self.constant(record),
             (Some(block::MODULE), block::VALUE_SYMTAB) => self.name(record),
@@ -82,7 +100,7 @@ impl<'a> Visitor<'a> for Module<'a> {
 impl<'a> Module<'a> {
     fn identification(&mut self, record: &Record<'_, 'a>) -> Read<()> {
         match record.code {
-            1 => self.producer = Some(text(record.operands)),
+            1 => self.producer = Some(Producer::new(text(record.operands))),
             2 => self.epoch = Some(record.operand(0)?),
             _ => {}
         }
@@ -98,7 +116,7 @@ impl<'a> Module<'a> {
             8 => self.symbol(record, SymbolKind::Function, 3, |r| Ok(r.operand(2)? == 0))?,
             9 => self.symbol(record, SymbolKind::Alias, 2, |_| Ok(true))?,
             14 => self.symbol(record, SymbolKind::Alias, 3, |_| Ok(true))?,
-            15 => self.symbol(record, SymbolKind::Ifunc, 3, |_| Ok(true))?,
+            18 => self.symbol(record, SymbolKind::Ifunc, 3, |_| Ok(true))?,
             _ => {}
         }
         Ok(())
@@ -144,12 +162,10 @@ impl<'a> Module<'a> {
             2 => Type::Void,
             7 => Type::Integer,
             16 => Type::Metadata,
-            25 => {
-                self.opaque_pointers = true;
-                Type::Other
-            }
             _ => Type::Other,
         });
+        self.opaque_pointers |= record.code == OPAQUE_POINTER;
+        self.prove(modern::type_entry(record.code));
         Ok(())
     }
 
@@ -157,6 +173,7 @@ impl<'a> Module<'a> {
         const SET_TYPE: u64 = 1;
         const NULL: u64 = 2;
         const INTEGER: u64 = 4;
+        self.prove(modern::constant(record.code));
         let value = match record.code {
             SET_TYPE => {
                 self.constant_type = Some(record.operand(0)?);
@@ -169,6 +186,12 @@ impl<'a> Module<'a> {
         };
         self.values.push(value);
         Ok(())
+    }
+
+    fn prove(&mut self, what: Option<&'static str>) {
+        if let (Some(what), None) = (what, &self.modern) {
+            self.modern = Some(what.to_owned());
+        }
     }
 
     /// A block of constants begins with 32-bit integers.
@@ -221,15 +244,21 @@ impl<'a> Module<'a> {
         self.take_names(file_len)?;
         let mut info = ModuleInfo::new(ModuleKind::Bitcode);
         info.certain = self.version <= NAMES_IN_TABLE;
-        info.producer = self.producer.map(|text| {
-            let mut producer = Producer::new(text);
-            producer.epoch = self.epoch;
-            producer
+        info.producer = self.producer.map(|producer| Producer {
+            epoch: self.epoch,
+            ..producer
         });
         info.triple = self.triple;
         info.data_layout = self.data_layout;
         info.opaque_pointers = self.opaque_pointers;
         info.symbols = self.symbols;
+        // Of all proofs this is the one that a person understands at once.
+        let what = if self.opaque_pointers {
+            modern::type_entry(OPAQUE_POINTER).map(str::to_owned)
+        } else {
+            self.modern
+        };
+        info.modern = what.map(|what| Modern { what, line: None });
         if let Some(nodes) = self.metadata.nodes_of(b"nvvm.annotations", &self.values) {
             notes::annotate(&mut info, &nodes);
         }

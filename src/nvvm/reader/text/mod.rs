@@ -1,1 +1,12 @@
-pub(super) fn read(_: &[u8]) -> super::info::ModuleInfo { super::info::ModuleInfo::new(super::info::ModuleKind::Text) }
+//! Text: a lexer, and a parser that follows the outermost entities alone.
+//!
+//! What a body holds is skipped token by token. A word that this reader does not know is no
+//! error: libNVVM decides what is valid, and the reader says where it is not certain.
+
+mod lexer;
+mod metadata;
+mod modern;
+mod parser;
+mod tokens;
+
+pub(super) use parser::read;
