@@ -397,3 +397,48 @@ fn random_bytes_behind_the_magic_never_panic() {
         assert!(look(&bytes).is_err());
     }
 }
+
+#[rstest]
+#[case("attribute", "the attribute `mustprogress`")]
+#[case("typed_attribute", "the attribute `byval` with a type or range")]
+#[case("freeze", "the instruction `freeze`")]
+#[case("atomicrmw", "the instruction `atomicrmw` as later LLVMs write it")]
+#[case("cmpxchg", "the instruction `cmpxchg` as later LLVMs write it")]
+#[case("inline_assembly", "inline assembly as later LLVMs write it")]
+#[case("bfloat", "the type `bfloat`")]
+fn what_llvm_7_cannot_read_in_bitcode_is_named(#[case] name: &str, #[case] what: &str) {
+    let info = look(&fixture(&format!("bitcode/{name}.llvm14.bc"))).unwrap();
+    let modern = info.modern.unwrap();
+    assert_eq!((modern.what.as_str(), modern.line), (what, None));
+}
+
+#[rstest]
+#[case(b"", "the module is empty; give NVVM IR as text or as bitcode")]
+#[case(
+    b".version 8.0\n",
+    "this is PTX, no NVVM IR; it is compiled already: give it to the linker"
+)]
+#[case(
+    b"version https://git-lfs.github.com/spec/v1\n",
+    "this is a Git LFS pointer, no NVVM IR; fetch the file itself with `git lfs pull`"
+)]
+#[case(
+    b"\0\x01\x02\x03",
+    "this is binary data of an unknown kind, no NVVM IR; give NVVM IR as text or as bitcode"
+)]
+fn what_is_no_module_is_named_with_a_way_out(#[case] bytes: &[u8], #[case] said: &str) {
+    assert_eq!(look(bytes).unwrap_err().to_string(), said);
+}
+
+#[test]
+fn an_error_takes_the_name_of_its_input_along() {
+    let error = look(b"BC\xc0\xde").unwrap_err().for_input("helpers.bc");
+    insta::assert_snapshot!(error, @"");
+}
+
+#[test]
+fn what_was_found_serialises_with_names_as_text() {
+    let info = look(b"declare ptx_kernel void @\"k\\FF\"()").unwrap();
+    let symbols = serde_json::to_value(&info.symbols).unwrap();
+    insta::assert_snapshot!(symbols, @"");
+}

@@ -148,3 +148,41 @@ fn first_ptx_token(mut rest: &[u8]) -> &[u8] {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(b"", InputKind::Empty)]
+    #[case(b" \r\n\t\0", InputKind::Empty)]
+    #[case(b"\xef\xbb\xbf\n", InputKind::Empty)]
+    #[case(b"BC\xc0\xde\x35\x14", InputKind::Bitcode)]
+    #[case(b"BC", InputKind::Bitcode)]
+    #[case(b"BC1", InputKind::Text)]
+    #[case(b"\xde\xc0\x17\x0b\0\0\0\0", InputKind::WrappedBitcode)]
+    #[case(b"\xed\x43\x4e\x7f\x01", InputKind::LtoIr)]
+    #[case(b"\x7fELF\x02\x01\x01", InputKind::Elf)]
+    #[case(b"\x50\xed\x55\xba\x01\0\x10\0", InputKind::Fatbin)]
+    #[case(b"!<arch>\n/", InputKind::Archive)]
+    #[case(
+        b"version https://git-lfs.github.com/spec/v1\noid sha256:0",
+        InputKind::GitLfsPointer
+    )]
+    #[case(b".version 8.3\n.target sm_90", InputKind::Ptx)]
+    #[case(b"//\n// .target\n//\n\n/* a\n*/ .version 8.3", InputKind::Ptx)]
+    #[case(b"\xef\xbb\xbf.version 8.3", InputKind::Ptx)]
+    #[case(b"// no more than a comment", InputKind::Text)]
+    #[case(b"/* never closed .version 8.3", InputKind::Text)]
+    #[case(b"; .version 8.3\ndeclare void @f()", InputKind::Text)]
+    #[case(b"version = 3", InputKind::Text)]
+    #[case(b"!0 = !{}", InputKind::Text)]
+    #[case(b"; caf\xe9\n@s = constant [1 x i8] c\"\x01\"", InputKind::Text)]
+    #[case(b"\0asm\x01\0\0\0", InputKind::Binary)]
+    #[case(b"\x89PNG\r\n\x1a\n", InputKind::Binary)]
+    #[case(b"d\0e\0f\0i\0n\0e\0", InputKind::Binary)]
+    fn bytes_say_their_kind(#[case] bytes: &[u8], #[case] kind: InputKind) {
+        assert_eq!(kind_of(bytes), kind);
+    }
+}

@@ -12,5 +12,7 @@ mod metadata;
 mod modern;
 mod module;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub(super) use file::read;

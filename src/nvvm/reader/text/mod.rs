@@ -7,6 +7,8 @@ mod lexer;
 mod metadata;
 mod modern;
 mod parser;
+#[cfg(test)]
+mod tests;
 mod tokens;
 
 pub(super) use parser::read;
