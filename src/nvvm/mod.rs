@@ -1,0 +1,3 @@
+//! NVVM IR, and NVIDIA's libNVVM that compiles it.
+
+pub mod reader;
