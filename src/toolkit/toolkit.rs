@@ -100,7 +100,6 @@ impl Toolkit {
     }
 
     /// A builder, for single files and for other environments.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }

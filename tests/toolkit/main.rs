@@ -1,0 +1,10 @@
+//! Finding and opening NVIDIA's libraries.
+//!
+//! The search is tested on made-up machines. Opening is tested on the toolkits in
+//! `target/toolkits`, which `cargo xtask toolkit` installs; without them those tests fail.
+
+mod layouts;
+mod machine;
+mod opening;
+mod order;
+mod real;
