@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::environment::Environment;
 use super::layout::{Looker, Root};
-use super::part::{Candidate, Part, Reason};
+use super::part::{Candidate, EXPLICIT, Part, Reason};
 use super::places::{Place, Spot, explicit_places, places};
 use crate::error::{Attempt, NotFound};
 
@@ -105,12 +105,18 @@ pub(super) fn explicit_problem(environment: &Environment, request: &Request) -> 
             })
         })
         .collect();
+    let (named, instead) = if tried.iter().any(|attempt| attempt.because == EXPLICIT) {
+        ("set CUDA_PROGRAM_TOOLKIT to", "unset it")
+    } else {
+        ("name", "use Toolkit::discover()")
+    };
     (!tried.is_empty()).then(|| NotFound {
         part: "the CUDA toolkit that was asked for".to_owned(),
         tried,
-        hint: "name a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda \
-               prefix, or unset CUDA_PROGRAM_TOOLKIT to search the usual places"
-            .to_owned(),
+        hint: format!(
+            "{named} a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda \
+             prefix, or {instead} to search the usual places"
+        ),
     })
 }
 

@@ -201,7 +201,7 @@ fn stubs_are_shown_and_never_of_use() {
     nvJitLink: /v/lib64/libnvJitLink.so (given in code): it is a stub for linking, which does nothing
     ");
     insta::assert_snapshot!(builder.build().unwrap_err(), @r"
-    the CUDA toolkit that was asked for was not found; name a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda prefix, or unset CUDA_PROGRAM_TOOLKIT to search the usual places; tried, in this order:
+    the CUDA toolkit that was asked for was not found; name a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda prefix, or use Toolkit::discover() to search the usual places; tried, in this order:
       /v (given in code): it has only stubs for linking, such as /v/lib64/stubs/libnvrtc.so
     ");
 }

@@ -146,6 +146,16 @@ fn a_given_file_that_cannot_be_used_is_an_error_even_beside_a_whole_toolkit() {
 }
 
 #[test]
+fn a_given_stub_is_refused() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("lib64/stubs")).unwrap();
+    let stub = folder.path().join("lib64/stubs/libnvrtc.so");
+    link(NVRTC, &stub);
+    let error = not_found(Toolkit::builder().nvrtc(stub).build().unwrap_err());
+    assert!(error.tried[0].failure.contains("a stub"), "{error}");
+}
+
+#[test]
 fn libnvvm_without_libdevice_still_compiles_what_needs_none() {
     let folder = folder();
     // A copy, because a link leads to the libdevice beside what it links to.

@@ -237,7 +237,7 @@ fn a_named_toolkit_that_is_not_there_is_an_error_whatever_else_is_installed() {
         .build()
         .unwrap_err();
     insta::assert_snapshot!(error, @r"
-    the CUDA toolkit that was asked for was not found; name a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda prefix, or unset CUDA_PROGRAM_TOOLKIT to search the usual places; tried, in this order:
+    the CUDA toolkit that was asked for was not found; set CUDA_PROGRAM_TOOLKIT to a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda prefix, or unset it to search the usual places; tried, in this order:
       /gone (CUDA_PROGRAM_TOOLKIT): no such folder
     ");
 }
@@ -250,7 +250,7 @@ fn a_root_without_any_part_is_an_error_that_says_so() {
         .root("/mine/readme.txt")
         .only();
     insta::assert_snapshot!(builder.build().unwrap_err(), @r"
-    the CUDA toolkit that was asked for was not found; name a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda prefix, or unset CUDA_PROGRAM_TOOLKIT to search the usual places; tried, in this order:
+    the CUDA toolkit that was asked for was not found; name a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda prefix, or use Toolkit::discover() to search the usual places; tried, in this order:
       /mine (given in code): it has no part of a CUDA toolkit where an installer, a wheel or conda puts one
       /mine/readme.txt (given in code): it is a file, where a folder is needed
     ");
@@ -268,7 +268,7 @@ fn an_empty_machine_is_told_every_place_that_was_tried() {
         .build()
         .unwrap_err();
     insta::assert_snapshot!(error, @r"
-    a compiler of NVIDIA's (libNVVM, NVRTC or nvJitLink) was not found; install one with `python3 -m pip install nvidia-nvvm nvidia-cuda-nvrtc nvidia-nvjitlink`, or set CUDA_PROGRAM_TOOLKIT or CUDA_HOME to an installed one; in the crate's own repository, run `cargo xtask toolkit` and set CUDA_PROGRAM_TOOLKIT to target/toolkits/<version>; tried, in this order:
+    a compiler of NVIDIA's (libNVVM, NVRTC or nvJitLink) was not found; install it with `python3 -m pip install nvidia-nvvm nvidia-cuda-nvrtc nvidia-nvjitlink`, or set CUDA_PROGRAM_TOOLKIT or CUDA_HOME to an installed toolkit; in the crate's own repository, run `cargo xtask toolkit` and set CUDA_PROGRAM_TOOLKIT to target/toolkits/<version>; tried, in this order:
       /usr/local/cuda-12.0 (CUDA_HOME): no such folder
       /usr/local/cuda-* (well-known folder): no such folder
       /usr/local/cuda (well-known folder): no such folder
