@@ -1,5 +1,7 @@
 //! Compile GPU programs at run time.
 
+pub mod arch;
+pub mod artifact;
 pub mod diagnostic;
 pub mod error;
 mod guard;
@@ -9,6 +11,8 @@ pub mod sys;
 mod testing;
 pub mod toolkit;
 
+pub use arch::Arch;
+pub use artifact::{Artifact, LtoIr, Ptx};
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};
 pub use toolkit::Toolkit;

@@ -1,0 +1,64 @@
+//! Files that hold an artifact.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::{Error, Result};
+
+/// Reads a whole file.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|e| Error::io("read", path, &e))
+}
+
+/// Writes a whole file, or leaves what was there.
+///
+/// The bytes go to a new file in the same folder first, since only within one file system does a
+/// rename replace the old file in one step.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let failed = |e: io::Error| Error::io("write", path, &e);
+    if path.file_name().is_none() {
+        return Err(failed(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the path ends in no file name",
+        )));
+    }
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let (mut file, draft) = create_draft(folder).map_err(failed)?;
+    let written = file
+        .write_all(bytes)
+        // A rename may reach the disk before the bytes do, and a power cut between the two would
+        // leave an empty file under the final name.
+        .and_then(|()| file.sync_all())
+        .and_then(|()| {
+            drop(file);
+            fs::rename(&draft, path)
+        });
+    written.map_err(|e| {
+        let _ = fs::remove_file(&draft);
+        failed(e)
+    })
+}
+
+/// A new file with a name that no other writer has.
+fn create_draft(folder: &Path) -> io::Result<(File, std::path::PathBuf)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let mut name = OsString::from(".cuda-program-");
+        name.push(std::process::id().to_string());
+        name.push("-");
+        name.push(COUNT.fetch_add(1, Ordering::Relaxed).to_string());
+        let path = folder.join(name);
+        match File::create_new(&path) {
+            Ok(file) => return Ok((file, path)),
+            // Left by a process of the same id that was killed while it wrote.
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(e) => return Err(e),
+        }
+    }
+}

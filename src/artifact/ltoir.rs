@@ -1,0 +1,235 @@
+//! LTO IR, which nvJitLink links and optimises.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{bytes, file};
+use crate::arch::{Arch, Suffix};
+use crate::diagnostic::Diagnostic;
+use crate::error::{InvalidInput, Result};
+
+const MAGIC: [u8; 4] = [0xed, 0x43, 0x4e, 0x7f];
+/// Where the header keeps the version of the LLVM that wrote it.
+const LLVM_VERSION_AT: usize = 0x0a;
+/// Where the header keeps the offset of its list of (tag, value) pairs, two bytes each.
+const PAIRS_AT: usize = 0x0c;
+/// The shortest header that can hold one pair.
+const SHORTEST: usize = 0x1c;
+const TAG_ARCH: u16 = 0x01;
+const TAG_ARCH_SPECIFIC: u16 = 0x20;
+const TAG_END: u16 = 0x63;
+
+/// LTO IR: a module between the compiler and the linker, which finishes it with its neighbours.
+///
+/// Its format is NVIDIA's own and not documented. What is read here is what the headers of
+/// CUDA 12.0 to 13.5 were seen to hold.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Stored")]
+pub struct LtoIr {
+    #[serde(with = "bytes")]
+    bytes: Vec<u8>,
+    arch: Option<Arch>,
+    kernels: Vec<String>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// What serde reads, before it is checked.
+#[derive(Deserialize)]
+struct Stored {
+    #[serde(with = "bytes")]
+    bytes: Vec<u8>,
+    #[serde(default)]
+    arch: Option<Arch>,
+    #[serde(default)]
+    kernels: Vec<String>,
+    #[serde(default)]
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl TryFrom<Stored> for LtoIr {
+    type Error = crate::error::Error;
+
+    fn try_from(stored: Stored) -> Result<Self> {
+        let lto = LtoIr::new("LTO IR", stored.bytes, stored.kernels, stored.arch)?;
+        Ok(lto.with_diagnostics(stored.diagnostics))
+    }
+}
+
+impl LtoIr {
+    /// Takes LTO IR that nvcc, NVRTC or libNVVM made.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`](crate::Error::InvalidInput) when the bytes do not begin as LTO IR
+    /// does.
+    #[doc(alias = "nvrtcGetLTOIR")]
+    pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
+        LtoIr::new("LTO IR", bytes.into(), Vec::new(), None)
+    }
+
+    /// LTO IR with what its maker knows about it, which no header says.
+    pub(crate) fn new(
+        input: &str,
+        bytes: Vec<u8>,
+        kernels: Vec<String>,
+        arch: Option<Arch>,
+    ) -> Result<Self> {
+        let refused = |problem: String, hint: &str| InvalidInput {
+            input: input.to_owned(),
+            line: None,
+            problem,
+            hint: hint.to_owned(),
+        };
+        let hint = "give the bytes that `-dlto` of NVRTC or nvcc, or `-gen-lto` of libNVVM, made";
+        if !bytes.starts_with(&MAGIC) {
+            return Err(refused("no LTO IR begins like this".to_owned(), hint).into());
+        }
+        if bytes.len() < SHORTEST {
+            let problem = format!("{} bytes are too few for LTO IR", bytes.len());
+            return Err(refused(problem, hint).into());
+        }
+        let read = arch_of(&bytes);
+        if let (Some(said), Some(read)) = (arch, read) {
+            // The header has no place for `f`, so only numbers can be compared.
+            if said.number() != read.number() {
+                return Err(refused(
+                    format!("it is said to be for `{said}`, and its header says `{read}`"),
+                    "compile it again for the architecture that is meant",
+                )
+                .into());
+            }
+        }
+        Ok(LtoIr {
+            bytes,
+            arch: arch.or(read),
+            kernels,
+            diagnostics: Vec::new(),
+        })
+    }
+
+    /// The LTO IR itself, which no NUL byte ends.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The architecture it was made for, where it is known.
+    ///
+    /// Its maker knows it whole. Read back from bytes alone, `sm_100f` becomes `sm_100`: the
+    /// header holds the number and whether it is `a`, and nothing of `f`.
+    #[must_use]
+    pub fn arch(&self) -> Option<Arch> {
+        self.arch
+    }
+
+    /// The version of the LLVM in the compiler that wrote it, as in 7, 20 or 23.
+    #[must_use]
+    pub fn llvm_version(&self) -> Option<u32> {
+        match self.bytes.get(LLVM_VERSION_AT) {
+            None | Some(0) => None,
+            Some(version) => Some(u32::from(*version)),
+        }
+    }
+
+    /// Whether it holds the modern dialect of NVVM IR, newer than LLVM 7.
+    ///
+    /// nvJitLink needs `-nvvm-latest` to link such IR for an architecture below `sm_100`.
+    #[must_use]
+    pub fn is_modern(&self) -> bool {
+        self.llvm_version().is_some_and(|version| version > 7)
+    }
+
+    /// The kernels that its maker said are in it; empty also means that nobody said.
+    ///
+    /// The bytes cannot be asked, so a link is checked against this list: nvJitLink may drop a
+    /// kernel without a word.
+    #[must_use]
+    pub fn kernels(&self) -> &[String] {
+        &self.kernels
+    }
+
+    /// The same LTO IR, said to hold these kernels.
+    #[must_use]
+    pub fn with_kernels(mut self, kernels: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.kernels = kernels.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// What the compiler said while it made this.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// The same LTO IR with what the compiler said while it made it.
+    #[must_use]
+    pub fn with_diagnostics(mut self, diagnostics: Vec<Diagnostic>) -> Self {
+        self.diagnostics = diagnostics;
+        self
+    }
+
+    /// Writes the bytes to a file, whole or not at all.
+    ///
+    /// The kernels, an `f` of the architecture and the diagnostics are not in the file; serde
+    /// keeps them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) when the folder or the file cannot be written.
+    pub fn write_to(&self, path: impl AsRef<Path>) -> Result<()> {
+        file::write(path.as_ref(), &self.bytes)
+    }
+
+    /// Reads a file of LTO IR.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Io`](crate::Error::Io) when it cannot be read, and
+    /// [`Error::InvalidInput`](crate::Error::InvalidInput) when it holds no LTO IR.
+    pub fn read_from(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let bytes = file::read(path)?;
+        LtoIr::new(&path.display().to_string(), bytes, Vec::new(), None)
+    }
+}
+
+impl AsRef<[u8]> for LtoIr {
+    fn as_ref(&self) -> &[u8] {
+        self.as_bytes()
+    }
+}
+
+impl fmt::Debug for LtoIr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LtoIr")
+            .field("bytes", &format_args!("[{} bytes]", self.bytes.len()))
+            .field("arch", &self.arch)
+            .field("llvm_version", &self.llvm_version())
+            .field("kernels", &self.kernels)
+            .field("diagnostics", &self.diagnostics)
+            .finish()
+    }
+}
+
+/// The architecture in the header, where it holds one that can be.
+fn arch_of(bytes: &[u8]) -> Option<Arch> {
+    let start = usize::from(u16_at(bytes, PAIRS_AT)?);
+    let mut number = None;
+    let mut suffix = Suffix::None;
+    for pair in bytes.get(start..)?.chunks_exact(4) {
+        match (u16_at(pair, 0)?, u16_at(pair, 2)?) {
+            (TAG_ARCH, value) if value % 10 == 0 => number = Some(value / 10),
+            (TAG_ARCH_SPECIFIC, 1) => suffix = Suffix::ArchSpecific,
+            (TAG_END, _) => return Arch::from_parts(number?, suffix).ok(),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let two = bytes.get(at..)?.first_chunk::<2>()?;
+    Some(u16::from_le_bytes(*two))
+}

@@ -1,0 +1,451 @@
+//! PTX as a module: its header, and its statements one by one.
+
+use std::collections::HashSet;
+
+use super::lexer::{Kind, Lexer, Token};
+use super::model::{ExternKind, ExternSymbol, IsaVersion, Linkage, Module, PtxKernel, Refusal};
+use super::signature;
+use crate::arch::Arch;
+
+type Result<T> = std::result::Result<T, Refusal>;
+
+/// Reads what a PTX module declares, in one pass over it.
+pub(super) fn parse(text: &str) -> Result<Module> {
+    let mut parser = Parser::new(text)?;
+    let mut module = parser.header(text)?;
+    let mut symbols = Symbols::default();
+    while parser.token.kind != Kind::End {
+        parser.statement(&mut module, &mut symbols)?;
+    }
+    module.externs = symbols.undefined();
+    Ok(module)
+}
+
+/// Names that are declared and names that are defined.
+#[derive(Default)]
+struct Symbols<'a> {
+    declared: Vec<(&'a str, ExternKind)>,
+    defined: HashSet<&'a str>,
+}
+
+impl Symbols<'_> {
+    fn undefined(self) -> Vec<ExternSymbol> {
+        let mut seen = self.defined;
+        let fresh = self.declared.into_iter().filter(|(n, _)| seen.insert(n));
+        fresh
+            .map(|(name, kind)| ExternSymbol {
+                name: name.to_owned(),
+                kind,
+            })
+            .collect()
+    }
+}
+
+/// What stands before `.entry`, `.func` or a variable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Prefix {
+    None,
+    Extern,
+    Visible,
+    Weak,
+    Common,
+}
+
+pub(super) struct Parser<'a> {
+    lexer: Lexer<'a>,
+    text: &'a str,
+    /// The word that is looked at, not yet taken.
+    pub token: Token<'a>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(text: &'a str) -> Result<Self> {
+        let mut lexer = Lexer::new(text);
+        let token = lexer.next()?;
+        Ok(Parser { lexer, text, token })
+    }
+
+    /// Takes the word that is looked at.
+    pub fn take(&mut self) -> Result<Token<'a>> {
+        let next = self.lexer.next()?;
+        Ok(std::mem::replace(&mut self.token, next))
+    }
+
+    /// Takes the word if it is that mark.
+    pub fn take_mark(&mut self, mark: &str) -> Result<bool> {
+        let there = self.token.is_mark(mark);
+        if there {
+            self.take()?;
+        }
+        Ok(there)
+    }
+
+    /// Takes a word of that kind, or says what was expected.
+    pub fn expect(&mut self, kind: Kind, what: &str) -> Result<Token<'a>> {
+        if self.token.kind == kind {
+            self.take()
+        } else {
+            Err(self.unexpected(what))
+        }
+    }
+
+    pub fn unexpected(&self, what: &str) -> Refusal {
+        let problem = match self.token.kind {
+            Kind::End => format!("{what} is expected, and the text ends"),
+            _ => format!(
+                "{what} is expected, and `{}` is there",
+                clip(self.token.text)
+            ),
+        };
+        refuse(self.token.line, problem)
+    }
+
+    /// Steps over a pair of brackets and all between them; the first is looked at.
+    pub fn skip_brackets(&mut self) -> Result<()> {
+        let open = self.token;
+        let mut depth = 0_usize;
+        loop {
+            match self.take()? {
+                Token {
+                    kind: Kind::End, ..
+                } => {
+                    let problem = format!("the `{}` here is never closed", open.text);
+                    return Err(Refusal {
+                        line: open.line,
+                        problem,
+                        hint: "the text may be cut off; make it again".to_owned(),
+                    });
+                }
+                Token {
+                    kind: Kind::Mark,
+                    text: "{" | "(" | "[",
+                    ..
+                } => depth += 1,
+                Token {
+                    kind: Kind::Mark,
+                    text: "}" | ")" | "]",
+                    ..
+                } => {
+                    depth = depth.saturating_sub(1);
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    fn header(&mut self, text: &str) -> Result<Module> {
+        let comments = text.get(..self.token.start).unwrap_or_default();
+        if !self.token.is(Kind::Directive, ".version") {
+            return Err(Refusal {
+                hint: "give the text that libNVVM, NVRTC, nvcc or nvJitLink made as PTX".to_owned(),
+                ..self.unexpected("`.version`, which begins PTX,")
+            });
+        }
+        self.take()?;
+        let version = self.expect(Kind::Number, "a version such as `8.0`")?;
+        let isa_version = isa_version(version.text).ok_or_else(|| {
+            let problem = format!("`{}` is no version such as `8.0`", clip(version.text));
+            refuse(version.line, problem)
+        })?;
+        if !self.token.is(Kind::Directive, ".target") {
+            return Err(self.unexpected("`.target`, which follows `.version`,"));
+        }
+        self.take()?;
+        let name = self.expect(Kind::Name, "an architecture such as `sm_75`")?;
+        let target = target(&name)?;
+        let mut target_options = Vec::new();
+        while self.take_mark(",")? {
+            let option = self.expect(Kind::Name, "an option of `.target`")?;
+            target_options.push(option.text.to_owned());
+        }
+        let mut address_size = 32;
+        if self.token.is(Kind::Directive, ".address_size") {
+            self.take()?;
+            let bits = self.expect(Kind::Number, "`32` or `64`")?;
+            address_size = match bits.text {
+                "32" => 32,
+                "64" => 64,
+                other => {
+                    let problem = format!("an address has 32 or 64 bits, not `{}`", clip(other));
+                    return Err(refuse(bits.line, problem));
+                }
+            };
+        }
+        Ok(Module {
+            isa_version,
+            target,
+            target_options,
+            address_size,
+            kernels: Vec::new(),
+            functions: Vec::new(),
+            externs: Vec::new(),
+            producer: producer(comments),
+        })
+    }
+
+    fn statement(&mut self, module: &mut Module, symbols: &mut Symbols<'a>) -> Result<()> {
+        let mut prefix = Prefix::None;
+        loop {
+            if self.token.kind != Kind::Directive {
+                return Err(self.unexpected("a directive"));
+            }
+            let said = match self.token.text {
+                ".extern" => Prefix::Extern,
+                ".visible" => Prefix::Visible,
+                ".weak" => Prefix::Weak,
+                ".common" => Prefix::Common,
+                _ => break,
+            };
+            if prefix != Prefix::None {
+                return Err(self.unexpected("`.entry`, `.func` or a variable"));
+            }
+            prefix = said;
+            self.take()?;
+        }
+        match self.token.text {
+            ".entry" => self.entry(prefix, module),
+            ".func" => self.function(module, symbols),
+            ".version" | ".target" | ".address_size" => {
+                let problem = format!("`{}` stands at the beginning, once", self.token.text);
+                Err(refuse(self.token.line, problem))
+            }
+            ".file" => self.file(),
+            ".section" => {
+                self.take()?;
+                while !self.token.is_mark("{") {
+                    if !matches!(self.token.kind, Kind::Directive | Kind::Name) {
+                        return Err(self.unexpected("the `{` of a section"));
+                    }
+                    self.take()?;
+                }
+                self.skip_brackets()
+            }
+            ".alias" => {
+                self.take()?;
+                let name = self.expect(Kind::Name, "the name of an alias")?;
+                symbols.defined.insert(name.text);
+                module.functions.push(name.text.to_owned());
+                self.skip_statement()
+            }
+            ".global" | ".const" | ".shared" | ".local" | ".reg" | ".tex" => {
+                self.variable(prefix, symbols)
+            }
+            // A later version of the language may have more of them.
+            _ => self.skip_statement(),
+        }
+    }
+
+    fn entry(&mut self, prefix: Prefix, module: &mut Module) -> Result<()> {
+        self.take()?;
+        let name = self.name("a kernel")?;
+        let parameters = if self.token.is_mark("(") {
+            signature::parameters(self)?
+        } else {
+            Vec::new()
+        };
+        if self.body(&name)? {
+            module.kernels.push(PtxKernel {
+                name: name.text.to_owned(),
+                linkage: match prefix {
+                    Prefix::Visible => Linkage::Visible,
+                    Prefix::Weak => Linkage::Weak,
+                    Prefix::None | Prefix::Extern | Prefix::Common => Linkage::Unmarked,
+                },
+                parameters,
+            });
+        }
+        Ok(())
+    }
+
+    fn function(&mut self, module: &mut Module, symbols: &mut Symbols<'a>) -> Result<()> {
+        self.take()?;
+        while self.token.kind == Kind::Directive {
+            let attribute = self.take()?.text == ".attribute";
+            if attribute && self.token.is_mark("(") {
+                self.skip_brackets()?;
+            }
+        }
+        if self.token.is_mark("(") {
+            self.skip_brackets()?;
+        }
+        let name = self.name("a function")?;
+        if self.token.is_mark("(") {
+            self.skip_brackets()?;
+        }
+        if self.body(&name)? {
+            symbols.defined.insert(name.text);
+            module.functions.push(name.text.to_owned());
+        } else {
+            symbols.declared.push((name.text, ExternKind::Function));
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, of: &str) -> Result<Token<'a>> {
+        match self.token.kind {
+            Kind::Name => self.take(),
+            Kind::Number => Err(self.no_name(&self.token)),
+            _ => Err(self.unexpected(&format!("the name of {of}"))),
+        }
+    }
+
+    /// libNVVM writes a name as the module spells it, even where PTX allows no such name.
+    fn no_name(&self, at: &Token<'_>) -> Refusal {
+        let rest = self.text.get(at.start..).unwrap_or_default();
+        let end = rest.find(|c: char| c == '(' || c.is_whitespace());
+        let name = end.and_then(|end| rest.get(..end)).unwrap_or(rest);
+        Refusal {
+            line: at.line,
+            problem: format!("`{}` is no name that PTX allows", clip(name)),
+            hint: "rename it in the source: letters, digits, `_` and `$`, and no digit first"
+                .to_owned(),
+        }
+    }
+
+    /// Steps over all that follows a signature; says whether there was a body.
+    fn body(&mut self, name: &Token<'a>) -> Result<bool> {
+        loop {
+            match (self.token.kind, self.token.text) {
+                (Kind::Mark, "{") => return self.skip_brackets().map(|()| true),
+                (Kind::Mark, ";") => return self.take().map(|_| false),
+                (Kind::Mark, ",") | (Kind::Number | Kind::String | Kind::Name, _) => {}
+                (Kind::Mark, "(") => return Err(self.no_name(name)),
+                (Kind::Directive, ".entry" | ".func" | ".visible" | ".extern" | ".weak") => {
+                    let what = format!("the body of `{}`", clip(name.text));
+                    return Err(self.unexpected(&what));
+                }
+                // The one directive here that has a `;` of its own, which is not that of a prototype.
+                (Kind::Directive, ".pragma") => {
+                    self.skip_statement()?;
+                    continue;
+                }
+                (Kind::Directive, _) => {}
+                (Kind::Mark | Kind::End, _) => {
+                    let what = format!("the body of `{}`", clip(name.text));
+                    return Err(self.unexpected(&what));
+                }
+            }
+            self.take()?;
+        }
+    }
+
+    /// A declaration of one or more variables, of which only extern ones are noted.
+    fn variable(&mut self, prefix: Prefix, symbols: &mut Symbols<'a>) -> Result<()> {
+        let space = self.take()?;
+        let mut name_may_come = true;
+        loop {
+            match (self.token.kind, self.token.text) {
+                (Kind::Mark, ";") => return self.take().map(|_| ()),
+                (Kind::Mark, ",") => name_may_come = true,
+                (Kind::Mark, "{" | "(") => {
+                    self.skip_brackets()?;
+                    continue;
+                }
+                (Kind::Mark, "}" | ")") | (Kind::End, _) => {
+                    return Err(self.unexpected("the `;` of a variable"));
+                }
+                (Kind::Name, _) if name_may_come => {
+                    name_may_come = false;
+                    let name = self.take()?;
+                    let unsized_array = self.take_mark("[")? && self.token.is_mark("]");
+                    if prefix == Prefix::Extern {
+                        let kind = if space.text == ".shared" && unsized_array {
+                            ExternKind::DynamicShared
+                        } else {
+                            ExternKind::Variable
+                        };
+                        symbols.declared.push((name.text, kind));
+                    } else {
+                        symbols.defined.insert(name.text);
+                    }
+                    continue;
+                }
+                _ => {}
+            }
+            self.take()?;
+        }
+    }
+
+    /// `.file 1 "name", time, size`, which nothing ends.
+    fn file(&mut self) -> Result<()> {
+        self.take()?;
+        self.expect(Kind::Number, "the number of a file")?;
+        self.expect(Kind::String, "the name of a file")?;
+        while self.take_mark(",")? {
+            self.expect(Kind::Number, "the time or the size of a file")?;
+        }
+        Ok(())
+    }
+
+    /// Steps over a statement, to its `;` or past its block.
+    fn skip_statement(&mut self) -> Result<()> {
+        let first = self.take()?;
+        loop {
+            match (self.token.kind, self.token.text) {
+                (Kind::Mark, ";") => return self.take().map(|_| ()),
+                (Kind::Mark, "{") => return self.skip_brackets(),
+                (Kind::Mark, "(") => self.skip_brackets()?,
+                (Kind::Mark, "}" | ")") | (Kind::End, _) => {
+                    let what = format!("the `;` that ends `{}`", clip(first.text));
+                    return Err(self.unexpected(&what));
+                }
+                _ => {
+                    self.take()?;
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn refuse(line: u32, problem: String) -> Refusal {
+    Refusal {
+        line,
+        problem,
+        hint: "mend the PTX, or have its compiler make it again".to_owned(),
+    }
+}
+
+/// As much of an untrusted word as a message should repeat.
+pub(super) fn clip(text: &str) -> String {
+    let mut clipped: String = text.chars().take(60).flat_map(char::escape_debug).collect();
+    if text.chars().nth(60).is_some() {
+        clipped.push('…');
+    }
+    clipped
+}
+
+fn isa_version(text: &str) -> Option<IsaVersion> {
+    let (major, minor) = text.split_once('.')?;
+    Some(IsaVersion {
+        major: major.parse().ok()?,
+        minor: minor.parse().ok()?,
+    })
+}
+
+fn target(name: &Token<'_>) -> Result<Arch> {
+    let read = match name.text.parse::<Arch>() {
+        Ok(arch) if name.text.starts_with("sm_") => return Ok(arch),
+        Ok(arch) => format!("`.target` takes the name `{arch}`, not `{}`", name.text),
+        Err(crate::error::Error::InvalidArch { problem, .. }) => {
+            format!("`.target` names `{}`: {problem}", clip(name.text))
+        }
+        Err(other) => other.to_string(),
+    };
+    Err(refuse(name.line, read))
+}
+
+/// The line of the leading comments in which a compiler names itself.
+fn producer(comments: &str) -> Option<String> {
+    let lines = || {
+        comments
+            .lines()
+            .map(|line| line.trim_matches(|c: char| c.is_whitespace() || c == '/' || c == '*'))
+    };
+    lines()
+        .find(|line| line.starts_with("Cuda compilation tools"))
+        .or_else(|| lines().find(|line| line.starts_with("Generated by")))
+        .map(str::to_owned)
+}
