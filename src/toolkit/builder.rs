@@ -8,7 +8,7 @@ use super::libdevice::read_first;
 use super::library::attempt;
 use super::part::{Candidate, Part};
 use super::search::{Request, explicit_problem, search};
-use super::toolkit::{Toolkit, not_found};
+use super::toolkit::{Toolkit, not_found, not_found_part};
 use crate::error::{Attempt, Error, Result};
 
 /// Says which toolkit or which files to use, before anything is opened.
@@ -127,13 +127,17 @@ impl Builder {
             Ok(_) => return Ok(toolkit),
             Err(error) => failures.push(error),
         }
-        let part = "a compiler of NVIDIA's (libNVVM, NVRTC or nvJitLink)";
-        Err(not_found(part, merged(failures), &request).into())
+        let parts = [Part::Nvvm, Part::Nvrtc, Part::NvJitLink];
+        let name = "a compiler of NVIDIA's (libNVVM, NVRTC or nvJitLink)";
+        Err(not_found(name, &parts, merged(failures), &request).into())
     }
 }
 
 /// Refuses a given file at once, even where its part is opened only later.
 fn check_files(environment: &Environment, request: &Request) -> Result<()> {
+    if request.files.is_empty() {
+        return Ok(());
+    }
     let candidates = search(environment, request);
     for candidate in candidates
         .into_iter()
@@ -146,7 +150,7 @@ fn check_files(environment: &Environment, request: &Request) -> Result<()> {
             (None, _) => image::check(&candidate.path, Platform::current())
                 .map_err(|failure| vec![attempt(&candidate, failure)]),
         };
-        checked.map_err(|tried| not_found(part.name(), tried, request))?;
+        checked.map_err(|tried| not_found_part(part, tried, request))?;
     }
     Ok(())
 }

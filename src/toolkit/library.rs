@@ -271,3 +271,48 @@ fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
     let name = name.get(..usize::try_from(length).ok()?)?;
     (length != 0).then(|| PathBuf::from(std::ffi::OsString::from_wide(name)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::c_int;
+
+    use rstest::rstest;
+
+    use super::*;
+
+    /// An `nvvmIRVersion` that answers with a major version and minor 9.
+    unsafe extern "C" fn ir_version<const MAJOR: c_int>(
+        major: *mut c_int,
+        minor: *mut c_int,
+        debug_major: *mut c_int,
+        debug_minor: *mut c_int,
+    ) -> c_int {
+        // SAFETY: the caller passes four valid places.
+        unsafe {
+            *major = MAJOR;
+            *minor = 9;
+            *debug_major = 3;
+            *debug_minor = 0;
+        }
+        // What is below 1 stands for a library that fails.
+        if MAJOR < 1 { 1 } else { 0 }
+    }
+
+    fn library<const MAJOR: c_int>() -> sys::Nvvm {
+        let function = ir_version::<MAJOR> as *const () as *mut c_void;
+        // SAFETY: of the functions that are found here, the test calls `nvvmIRVersion` alone.
+        unsafe { sys::Nvvm::load(|_| NonNull::new(function)) }.unwrap()
+    }
+
+    #[rstest]
+    #[case(library::<1>(), Some("CUDA 12.0 or later"))]
+    #[case(library::<0>(), Some("does not tell its NVVM IR version (code 1)"))]
+    #[case(library::<2>(), None)]
+    #[case(library::<3>(), None)]
+    fn a_libnvvm_of_cuda_11_is_refused(#[case] api: sys::Nvvm, #[case] says: Option<&str>) {
+        match (api.refusal(), says) {
+            (Some(refusal), Some(says)) => assert!(refusal.contains(says), "{refusal}"),
+            (refusal, says) => assert_eq!(refusal.as_deref(), says),
+        }
+    }
+}

@@ -17,10 +17,10 @@
 //!    `CUDA\v*` below the program files.
 //!
 //! The parts of one toolkit fit each other, so among the places from 3 on, a toolkit that has all
-//! four parts goes before one that has only some. Toolkits that were named (1 and 2) always win for
-//! the parts they have. A library that is already mapped is not passed over for a more complete
-//! toolkit later in the list. libdevice comes from beside the libNVVM in use, unless a named
-//! toolkit has one.
+//! four parts goes before one that has only some, and before what the system's loader finds.
+//! Toolkits that were named (1 and 2) always win for the parts they have. A library that is already
+//! mapped is not passed over for a more complete toolkit later in the list. libdevice comes from
+//! beside the libNVVM in use, unless a named toolkit has one.
 //!
 //! A named toolkit that does not exist, or has no part at all, is an error, never passed over in
 //! silence: the search would find another toolkit than the one asked for. A stale `CUDA_HOME` is

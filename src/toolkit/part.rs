@@ -40,6 +40,15 @@ impl Part {
         }
     }
 
+    /// The Python package that holds its newest version.
+    pub(super) const fn wheel(self) -> &'static str {
+        match self {
+            Part::Nvvm | Part::Libdevice => "nvidia-nvvm",
+            Part::Nvrtc => "nvidia-cuda-nvrtc",
+            Part::NvJitLink => "nvidia-nvjitlink",
+        }
+    }
+
     /// What its file is called, with `*` for the version.
     pub(super) const fn pattern(self, platform: Platform) -> &'static str {
         match (self, platform.is_windows()) {

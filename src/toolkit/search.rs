@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 
 use super::environment::Environment;
 use super::layout::{Looker, Root};
-use super::part::{Candidate, Part, Reason};
+use super::part::{Candidate, EXPLICIT, Part, Reason};
 use super::places::{Place, Spot, explicit_places, places};
 use crate::error::{Attempt, NotFound};
+
+const NO_PART: &str =
+    "it has no part of a CUDA toolkit where an installer, a wheel or conda puts one";
 
 /// What the caller asked for, beside what the environment says.
 #[derive(Debug, Clone, Default)]
@@ -81,30 +84,39 @@ pub(super) fn explicit_problem(environment: &Environment, request: &Request) -> 
             let Spot::Folder(folder) = &place.spot else {
                 return None;
             };
-            let roots = looker.roots(folder);
-            let has_any = Part::ALL.iter().any(|&part| {
-                roots
-                    .iter()
-                    .any(|root| !looker.holding(root, part).files.is_empty())
-            });
-            (!has_any).then(|| Attempt {
+            let (mut files, mut stubs) = (Vec::new(), Vec::new());
+            for root in looker.roots(folder) {
+                for part in Part::ALL {
+                    let holding = looker.holding(&root, part);
+                    files.extend(holding.files);
+                    stubs.extend(holding.stubs);
+                }
+            }
+            files.is_empty().then(|| Attempt {
                 path: folder.clone(),
                 because: place.because.to_string(),
-                failure: if environment.files().is_folder(folder) {
-                    "it has no part of a CUDA toolkit where an installer, a wheel or conda puts one"
-                        .to_owned()
-                } else {
-                    missing_folder(environment, folder)
+                failure: match stubs.first() {
+                    Some(stub) => {
+                        format!("it has only stubs for linking, such as {}", stub.display())
+                    }
+                    None if environment.files().is_folder(folder) => NO_PART.to_owned(),
+                    None => missing_folder(environment, folder),
                 },
             })
         })
         .collect();
+    let (named, instead) = if tried.iter().any(|attempt| attempt.because == EXPLICIT) {
+        ("set CUDA_PROGRAM_TOOLKIT to", "unset it")
+    } else {
+        ("name", "use Toolkit::discover()")
+    };
     (!tried.is_empty()).then(|| NotFound {
         part: "the CUDA toolkit that was asked for".to_owned(),
         tried,
-        hint: "name a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda \
-               prefix, or unset CUDA_PROGRAM_TOOLKIT to search the usual places"
-            .to_owned(),
+        hint: format!(
+            "{named} a toolkit's folder, a site-packages folder with NVIDIA's wheels, or a conda \
+             prefix, or {instead} to search the usual places"
+        ),
     })
 }
 

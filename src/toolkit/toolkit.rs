@@ -100,7 +100,6 @@ impl Toolkit {
     }
 
     /// A builder, for single files and for other environments.
-    #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -160,7 +159,7 @@ impl Toolkit {
         // Which libNVVM is in use decides where to look; without one, libdevice is still of use.
         let _ = self.nvvm();
         let found = read_first(&self.inner.environment, self.candidates(Part::Libdevice))
-            .map_err(|tried| not_found(Part::Libdevice.name(), tried, &self.inner.request))?;
+            .map_err(|tried| not_found_part(Part::Libdevice, tried, &self.inner.request))?;
         Ok(self.inner.libdevice.get_or_init(|| found))
     }
 
@@ -237,7 +236,7 @@ impl Toolkit {
             return Ok(opened);
         }
         let opened = open_first(&self.inner.environment, self.candidates(T::PART))
-            .map_err(|tried| not_found(T::PART.name(), tried, &self.inner.request))?;
+            .map_err(|tried| not_found_part(T::PART, tried, &self.inner.request))?;
         // Made before the cell is entered, so that no thread waits for another's opening.
         let opened = Arc::new(opened);
         Ok(cell.get_or_init(|| opened))
@@ -254,19 +253,32 @@ fn source<T: Compiler>(opened: &Opened<T>) -> Source {
     }
 }
 
-/// The error for a part that is nowhere, with the advice that fits what was asked for.
-pub(super) fn not_found(part: &str, tried: Vec<Attempt>, request: &Request) -> NotFound {
-    let hint = if request.only || !request.files.is_empty() {
+pub(super) fn not_found_part(part: Part, tried: Vec<Attempt>, request: &Request) -> NotFound {
+    not_found(part.name(), &[part], tried, request)
+}
+
+/// The error for parts that are nowhere, with the advice that fits what was asked for.
+pub(super) fn not_found(
+    name: &str,
+    parts: &[Part],
+    tried: Vec<Attempt>,
+    request: &Request,
+) -> NotFound {
+    let hint = if request.only || parts.iter().any(|part| request.files.contains_key(part)) {
         "name another toolkit or file, or use Toolkit::discover() to search the usual places"
+            .to_owned()
     } else {
-        "install one with `python3 -m pip install nvidia-nvvm nvidia-cuda-nvrtc nvidia-nvjitlink`, \
-         or set CUDA_PROGRAM_TOOLKIT or CUDA_HOME to an installed one; in the crate's own \
-         repository, run `cargo xtask toolkit` and set CUDA_PROGRAM_TOOLKIT to \
-         target/toolkits/<version>"
+        let wheels: Vec<&str> = parts.iter().map(|part| part.wheel()).collect();
+        format!(
+            "install it with `python3 -m pip install {}`, or set CUDA_PROGRAM_TOOLKIT or CUDA_HOME \
+             to an installed toolkit; in the crate's own repository, run `cargo xtask toolkit` and \
+             set CUDA_PROGRAM_TOOLKIT to target/toolkits/<version>",
+            wheels.join(" ")
+        )
     };
     NotFound {
-        part: part.to_owned(),
+        part: name.to_owned(),
         tried,
-        hint: hint.to_owned(),
+        hint,
     }
 }

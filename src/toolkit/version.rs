@@ -110,8 +110,11 @@ fn major_minor(all: &[u32]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use rstest::rstest;
 
+    use super::super::environment::{Disk, Platform};
     use super::*;
 
     #[rstest]
@@ -125,6 +128,66 @@ mod tests {
     #[case("", None)]
     fn version_json_tells_the_version(#[case] json: &str, #[case] version: Option<&str>) {
         assert_eq!(cuda_version(json).as_deref(), version);
+    }
+
+    /// The version of NVRTC in a root of a folder that has these files.
+    fn version_in(files: &[(&str, &str)], root: &str) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let environment = Environment::new(Platform::current(), Arc::new(Disk));
+        version_of(&environment, Part::Nvrtc, &folder.path().join(root))
+    }
+
+    #[rstest]
+    #[case::wheel_of_13(
+        "s/nvidia_cuda_nvrtc-13.5.37.dist-info/RECORD",
+        "s/nvidia/cu13",
+        Some("13.5")
+    )]
+    #[case::wheel_of_12(
+        "s/nvidia_cuda_nvrtc_cu12-12.9.86.dist-info/RECORD",
+        "s/nvidia",
+        Some("12.9")
+    )]
+    #[case::wheel_of_12_for_13(
+        "s/nvidia_cuda_nvrtc_cu12-12.9.86.dist-info/RECORD",
+        "s/nvidia/cu13",
+        None
+    )]
+    #[case::wheel_of_another_part("s/nvidia_nvvm-13.5.37.dist-info/RECORD", "s/nvidia/cu13", None)]
+    #[case::conda("p/conda-meta/cuda-nvrtc-12.4.127-h1_0.json", "p", Some("12.4"))]
+    #[case::conda_on_windows("p/conda-meta/cuda-nvrtc-12.4.127-0.json", "p/Library", Some("12.4"))]
+    #[case::conda_of_another_part("p/conda-meta/cuda-nvrtc-dev-12.4.127-0.json", "p", None)]
+    #[case::folder("cuda-13.1/readme", "cuda-13.1", Some("13.1"))]
+    fn what_lies_around_a_part_tells_its_version(
+        #[case] file: &str,
+        #[case] root: &str,
+        #[case] version: Option<&str>,
+    ) {
+        assert_eq!(version_in(&[(file, "")], root).as_deref(), version);
+    }
+
+    #[test]
+    fn version_json_goes_before_the_name_of_the_folder() {
+        let json = r#"{"cuda":{"version":"13.2.1"}}"#;
+        let files = [("cuda-13.1/version.json", json)];
+        assert_eq!(version_in(&files, "cuda-13.1").as_deref(), Some("13.2"));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_to_a_versioned_folder_has_its_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let (real, link) = (folder.path().join("cuda-13.3"), folder.path().join("cuda"));
+        std::fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let environment = Environment::new(Platform::current(), Arc::new(Disk));
+        let version = version_of(&environment, Part::Nvvm, &link);
+        assert_eq!(version.as_deref(), Some("13.3"));
     }
 
     #[rstest]
