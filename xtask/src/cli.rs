@@ -1,0 +1,134 @@
+//! What was asked for on the command line.
+
+use std::ffi::OsString;
+
+use crate::toolkit::{self, Pinned};
+
+/// The help text.
+pub const USAGE: &str = "\
+The commands of the cuda-program workspace.
+
+Usage: cargo xtask <COMMAND>
+
+Commands:
+  toolkit [VERSION...]  Install NVIDIA's compilers, unpacked, into target/toolkits/<VERSION>/.
+                        Known: 12.0 12.4 12.9 13.0 13.5 (default: 13.5), or `all`.
+  help                  Print this text.
+
+Variables:
+  PYTHON                The Python interpreter to download with (default: python3 of PATH).
+                        It needs pip.";
+
+/// One command with its arguments.
+#[derive(Debug, PartialEq)]
+pub enum Command {
+    /// Print the help text.
+    Help,
+    /// Install toolkits.
+    Toolkit {
+        /// Which, in the order asked for.
+        versions: Vec<&'static Pinned>,
+    },
+}
+
+/// Reads the arguments after the program's name.
+///
+/// The error is a sentence for the person who typed them.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
+    let mut arguments = arguments.into_iter();
+    let Some(name) = arguments.next() else {
+        return Err("no command was given".to_owned());
+    };
+    let rest: Vec<OsString> = arguments.collect();
+    match name.to_str() {
+        Some("help" | "--help" | "-h") => Ok(Command::Help),
+        Some(_) if asks_for_help(&rest) => Ok(Command::Help),
+        Some("toolkit") => Ok(Command::Toolkit {
+            versions: versions(&rest)?,
+        }),
+        _ => Err(format!("there is no command `{}`", name.to_string_lossy())),
+    }
+}
+
+/// What follows `--` belongs to somebody else.
+fn asks_for_help(arguments: &[OsString]) -> bool {
+    arguments
+        .iter()
+        .take_while(|a| *a != "--")
+        .any(|a| a == "--help" || a == "-h")
+}
+
+fn versions(arguments: &[OsString]) -> Result<Vec<&'static Pinned>, String> {
+    if arguments.is_empty() {
+        return Ok(vec![toolkit::newest()]);
+    }
+    let mut versions = Vec::new();
+    for argument in arguments {
+        if argument == "all" {
+            versions.extend(toolkit::all());
+        } else {
+            let name = argument.to_string_lossy();
+            versions.push(toolkit::find(&name).ok_or_else(|| {
+                format!(
+                    "CUDA {name} is not known here; known are {}",
+                    toolkit::known()
+                )
+            })?);
+        }
+    }
+    Ok(versions)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Command, String> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    fn toolkits(line: &str) -> Vec<&'static str> {
+        match parsed(line) {
+            Ok(Command::Toolkit { versions }) => versions.iter().map(|v| v.version).collect(),
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[rstest]
+    #[case("toolkit", &["13.5"])]
+    #[case("toolkit 12.4", &["12.4"])]
+    #[case("toolkit 13.0 12.0", &["13.0", "12.0"])]
+    #[case("toolkit all", &["12.0", "12.4", "12.9", "13.0", "13.5"])]
+    fn toolkit_takes_versions_and_defaults_to_the_newest(
+        #[case] line: &str,
+        #[case] expected: &[&str],
+    ) {
+        assert_eq!(toolkits(line), expected);
+    }
+
+    #[test]
+    fn an_unknown_version_is_refused_with_the_known_ones() {
+        assert_eq!(
+            parsed("toolkit 13.5 11.8"),
+            Err("CUDA 11.8 is not known here; known are 12.0, 12.4, 12.9, 13.0, 13.5".to_owned())
+        );
+    }
+
+    #[rstest]
+    #[case("help")]
+    #[case("--help")]
+    #[case("toolkit --help")]
+    #[case("toolkit 11.8 -h")]
+    fn help_is_given_wherever_it_is_asked_for(#[case] line: &str) {
+        assert_eq!(parsed(line), Ok(Command::Help));
+    }
+
+    #[test]
+    fn every_known_version_is_in_the_help_text() {
+        for pinned in toolkit::all() {
+            assert!(USAGE.contains(pinned.version), "{}", pinned.version);
+        }
+    }
+}
