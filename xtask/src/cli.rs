@@ -13,6 +13,7 @@ Usage: cargo xtask <COMMAND>
 Commands:
   toolkit [VERSION...]  Install NVIDIA's compilers, unpacked, into target/toolkits/<VERSION>/.
                         Known: 12.0 12.4 12.9 13.0 13.5 (default: 13.5), or `all`.
+  test [-- ARGS...]     Install what the tests need, then run all of them; ARGS go to the tests.
   help                  Print this text.
 
 Variables:
@@ -28,6 +29,11 @@ pub enum Command {
     Toolkit {
         /// Which, in the order asked for.
         versions: Vec<&'static Pinned>,
+    },
+    /// Run all tests.
+    Test {
+        /// Arguments for the tests themselves.
+        arguments: Vec<OsString>,
     },
 }
 
@@ -46,6 +52,9 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Some("toolkit") => Ok(Command::Toolkit {
             versions: versions(&rest)?,
         }),
+        Some("test") => Ok(Command::Test {
+            arguments: after_dashes(rest)?,
+        }),
         _ => Err(format!("there is no command `{}`", name.to_string_lossy())),
     }
 }
@@ -56,6 +65,17 @@ fn asks_for_help(arguments: &[OsString]) -> bool {
         .iter()
         .take_while(|a| *a != "--")
         .any(|a| a == "--help" || a == "-h")
+}
+
+fn after_dashes(arguments: Vec<OsString>) -> Result<Vec<OsString>, String> {
+    let mut arguments = arguments.into_iter();
+    match arguments.next() {
+        Some(first) if first != "--" => Err(format!(
+            "`{}` is no argument of `test`; what is meant for the tests goes after `--`",
+            first.to_string_lossy()
+        )),
+        _ => Ok(arguments.collect()),
+    }
 }
 
 fn versions(arguments: &[OsString]) -> Result<Vec<&'static Pinned>, String> {
@@ -114,6 +134,21 @@ mod tests {
             parsed("toolkit 13.5 11.8"),
             Err("CUDA 11.8 is not known here; known are 12.0, 12.4, 12.9, 13.0, 13.5".to_owned())
         );
+    }
+
+    #[rstest]
+    #[case("test", &[])]
+    #[case("test --", &[])]
+    #[case("test -- --help name", &["--help", "name"])]
+    fn test_passes_on_what_follows_the_dashes(#[case] line: &str, #[case] expected: &[&str]) {
+        let arguments = expected.iter().map(OsString::from).collect();
+        assert_eq!(parsed(line), Ok(Command::Test { arguments }));
+    }
+
+    #[test]
+    fn an_argument_of_test_before_the_dashes_is_refused() {
+        let said = parsed("test name").unwrap_err();
+        assert!(said.contains("goes after `--`"), "{said}");
     }
 
     #[rstest]

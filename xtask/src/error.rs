@@ -57,6 +57,17 @@ pub enum Error {
         said: String,
     },
 
+    /// A step of several did not pass.
+    #[error("{name} did not pass ({status}); to run that step alone: {line}")]
+    Step {
+        /// The step.
+        name: &'static str,
+        /// How it ended.
+        status: std::process::ExitStatus,
+        /// What to type.
+        line: String,
+    },
+
     /// The operating system refused something.
     #[error("cannot {action} {path}: {source}", path = path.display())]
     Io {

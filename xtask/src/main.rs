@@ -2,6 +2,7 @@
 
 mod cli;
 mod error;
+mod suite;
 mod toolkit;
 mod workspace;
 
@@ -36,5 +37,6 @@ fn run(command: Command) -> Result<()> {
             Ok(())
         }
         Command::Toolkit { versions } => toolkit::install(&workspace, &versions),
+        Command::Test { arguments } => suite::run(&workspace, &arguments),
     }
 }

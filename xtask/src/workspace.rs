@@ -24,6 +24,11 @@ impl Workspace {
         }
     }
 
+    /// The folder with the workspace's `Cargo.toml`.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The folder that holds one folder for each installed toolkit.
     ///
     /// It does not follow `CARGO_TARGET_DIR`: the tests look for it here, and a second target
