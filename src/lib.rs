@@ -2,6 +2,11 @@
 
 pub mod diagnostic;
 pub mod error;
+mod guard;
+mod sync;
+pub mod sys;
+#[cfg(test)]
+mod testing;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};

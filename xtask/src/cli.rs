@@ -14,6 +14,7 @@ Commands:
   toolkit [VERSION...]  Install NVIDIA's compilers, unpacked, into target/toolkits/<VERSION>/.
                         Known: 12.0 12.4 12.9 13.0 13.5 (default: 13.5), or `all`.
   test [-- ARGS...]     Install what the tests need, then run all of them; ARGS go to the tests.
+  bindgen               Write src/sys/bindings from the headers of the newest toolkit.
   help                  Print this text.
 
 Variables:
@@ -30,6 +31,8 @@ pub enum Command {
         /// Which, in the order asked for.
         versions: Vec<&'static Pinned>,
     },
+    /// Write the bindings.
+    Bindgen,
     /// Run all tests.
     Test {
         /// Arguments for the tests themselves.
@@ -52,6 +55,8 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Some("toolkit") => Ok(Command::Toolkit {
             versions: versions(&rest)?,
         }),
+        Some("bindgen") if rest.is_empty() => Ok(Command::Bindgen),
+        Some("bindgen") => Err("`bindgen` takes no arguments".to_owned()),
         Some("test") => Ok(Command::Test {
             arguments: after_dashes(rest)?,
         }),

@@ -68,6 +68,11 @@ pub enum Error {
         line: String,
     },
 
+    /// The bindings could not be written.
+    #[cfg(feature = "bindgen")]
+    #[error("{0}")]
+    Bindings(String),
+
     /// The operating system refused something.
     #[error("cannot {action} {path}: {source}", path = path.display())]
     Io {

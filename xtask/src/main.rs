@@ -1,7 +1,11 @@
 //! The commands of this workspace: `cargo xtask help` lists them.
 
+#[cfg(feature = "bindgen")]
+mod bindgen;
+mod cargo;
 mod cli;
 mod error;
+mod headers;
 mod suite;
 mod toolkit;
 mod workspace;
@@ -37,6 +41,7 @@ fn run(command: Command) -> Result<()> {
             Ok(())
         }
         Command::Toolkit { versions } => toolkit::install(&workspace, &versions),
+        Command::Bindgen => headers::write_bindings(&workspace),
         Command::Test { arguments } => suite::run(&workspace, &arguments),
     }
 }

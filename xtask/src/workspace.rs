@@ -29,6 +29,11 @@ impl Workspace {
         &self.root
     }
 
+    /// The folder for tools that the commands install for themselves.
+    pub fn tools(&self) -> PathBuf {
+        self.root.join("target").join("tools")
+    }
+
     /// The folder that holds one folder for each installed toolkit.
     ///
     /// It does not follow `CARGO_TARGET_DIR`: the tests look for it here, and a second target

@@ -7,15 +7,25 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::manifest::{self, Installed, Manifest, State};
-use super::pins::{Package, Pinned};
+use super::pins::{LIBCLANG, Package, Pinned};
 use super::python::Python;
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
 
 /// Installs the toolkits that are not there yet, and prints what it does.
-///
-/// Python is looked for only when something is to be fetched.
 pub fn install(workspace: &Workspace, versions: &[&Pinned]) -> Result<()> {
+    versions
+        .iter()
+        .try_for_each(|pinned| install_into(&workspace.toolkits(), pinned).map(drop))
+}
+
+/// Installs the folder that holds libclang if it is not there yet, and returns it.
+pub fn install_libclang(workspace: &Workspace) -> Result<PathBuf> {
+    install_into(&workspace.tools().join("libclang"), &LIBCLANG)
+}
+
+/// Python is looked for only when something is to be fetched.
+fn install_into(folder: &Path, pinned: &Pinned) -> Result<PathBuf> {
     let python = OnceCell::new();
     let fetch = |package: &Package, place: &Path, scratch: &Path| {
         let python = match python.get() {
@@ -27,17 +37,15 @@ pub fn install(workspace: &Workspace, versions: &[&Pinned]) -> Result<()> {
         };
         python.fetch(package, place, scratch)
     };
-    for pinned in versions {
-        let (place, manifest) = ensure(&workspace.toolkits(), pinned, fetch)?;
-        println!(
-            "CUDA {} is in {} ({} from {} of wheels)",
-            pinned.version,
-            place.display(),
-            mebibytes(manifest.bytes()),
-            mebibytes(manifest.wheel_bytes()),
-        );
-    }
-    Ok(())
+    let (place, manifest) = ensure(folder, pinned, fetch)?;
+    println!(
+        "{} is in {} ({} from {} of wheels)",
+        pinned.title,
+        place.display(),
+        mebibytes(manifest.bytes()),
+        mebibytes(manifest.wheel_bytes()),
+    );
+    Ok(place)
 }
 
 /// Makes sure that the toolkit is in `toolkits`, and returns its folder and what it consists of.
@@ -95,8 +103,8 @@ fn fetch_all(
     let mut packages = Vec::new();
     for (number, package) in pinned.packages.iter().enumerate() {
         println!(
-            "CUDA {}: package {} of {}: {} {} ...",
-            pinned.version,
+            "{}: package {} of {}: {} {} ...",
+            pinned.title,
             number + 1,
             pinned.packages.len(),
             package.name,

@@ -1,9 +1,11 @@
 //! Which packages make up which toolkit. A newer toolkit is one more entry here.
 
-/// The packages that hold the compilers of one CUDA version.
+/// The packages that hold the compilers of one CUDA version, or another tool.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Pinned {
-    /// The CUDA version, as in `13.5`.
+    /// What to call it in messages.
+    pub title: &'static str,
+    /// The CUDA version, as in `13.5`, or the tool's version; its folder is named after it.
     pub version: &'static str,
     /// What to install.
     pub packages: &'static [Package],
@@ -25,6 +27,7 @@ const fn package(name: &'static str, version: &'static str) -> Package {
 /// Oldest first.
 const PINS: &[Pinned] = &[
     Pinned {
+        title: "CUDA 12.0",
         version: "12.0",
         packages: &[
             package("nvidia-cuda-nvcc-cu12", "12.0.140"),
@@ -33,6 +36,7 @@ const PINS: &[Pinned] = &[
         ],
     },
     Pinned {
+        title: "CUDA 12.4",
         version: "12.4",
         packages: &[
             package("nvidia-cuda-nvcc-cu12", "12.4.131"),
@@ -41,6 +45,7 @@ const PINS: &[Pinned] = &[
         ],
     },
     Pinned {
+        title: "CUDA 12.9",
         version: "12.9",
         packages: &[
             package("nvidia-cuda-nvcc-cu12", "12.9.86"),
@@ -49,6 +54,7 @@ const PINS: &[Pinned] = &[
         ],
     },
     Pinned {
+        title: "CUDA 13.0",
         version: "13.0",
         packages: &[
             package("nvidia-nvvm", "13.0.88"),
@@ -60,12 +66,20 @@ const PINS: &[Pinned] = &[
 ];
 
 const NEWEST: Pinned = Pinned {
+    title: "CUDA 13.5",
     version: "13.5",
     packages: &[
         package("nvidia-nvvm", "13.5.37"),
         package("nvidia-cuda-nvrtc", "13.5.37"),
         package("nvidia-nvjitlink", "13.5.37"),
     ],
+};
+
+/// What bindgen reads C headers with.
+pub const LIBCLANG: Pinned = Pinned {
+    title: "libclang",
+    version: "18.1.1",
+    packages: &[package("libclang", "18.1.1")],
 };
 
 /// Every known toolkit, oldest first.

@@ -1,0 +1,14 @@
+//! The one guard around every call into a compiler or linker.
+//!
+//! For the length of a call the calling thread has what NVIDIA's libraries silently rely on: a
+//! numeric locale whose decimal point is a point, and a stack deep enough for deeply nested input.
+//! Raw owners in [`crate::sys`] ask for a [`Guarded`], which only [`guarded`] makes, so that no call
+//! can be written that leaves the guard out.
+
+mod locale;
+mod stack;
+
+#[cfg(all(test, not(loom)))]
+mod tests;
+
+pub(crate) use stack::{Guarded, guarded, guarded_or_plain};

@@ -1,0 +1,80 @@
+//! What unit tests need of the surroundings.
+
+use std::process::Command;
+
+/// Runs `test`, which changes what a process has only once (its locale, its limits), in a process of
+/// its own: the calling test, run again by itself.
+pub(crate) fn again_in_a_process_of_its_own(variables: &[(&str, &str)], test: impl FnOnce()) {
+    const INSIDE: &str = "CUDA_PROGRAM_TEST_INSIDE";
+    if std::env::var_os(INSIDE).is_some() {
+        return test();
+    }
+    let thread = std::thread::current();
+    let name = thread
+        .name()
+        .expect("the harness names a test's thread after it");
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([name, "--exact", "--nocapture"])
+        .env(INSIDE, "1")
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert!(output.status.success(), "{name}: {}\n{said}", output.status);
+    assert!(said.contains("1 passed"), "{name} did not run\n{said}");
+}
+
+/// A locale whose decimal point is a comma.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub(crate) struct CommaLocale {
+    _folder: tempfile::TempDir,
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+impl CommaLocale {
+    /// An `LC_NUMERIC` file of glibc: magic number, count, offsets, then decimal point, thousands
+    /// separator, grouping, the first two as wide characters, and the code set.
+    #[rustfmt::skip]
+    const LC_NUMERIC: [u8; 54] = [
+        0x14, 0x11, 0x03, 0x20, 6, 0, 0, 0,
+        0x20, 0, 0, 0, 0x22, 0, 0, 0, 0x24, 0, 0, 0, 0x28, 0, 0, 0, 0x2c, 0, 0, 0, 0x30, 0, 0, 0,
+        b',', 0, b'.', 0, 3, 3, 0, 0, b',', 0, 0, 0, b'.', 0, 0, 0,
+        b'U', b'T', b'F', b'-', b'8', 0,
+    ];
+
+    fn install() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("comma")).unwrap();
+        std::fs::write(folder.path().join("comma/LC_NUMERIC"), Self::LC_NUMERIC).unwrap();
+        // SAFETY: called from a test that has its process to itself.
+        unsafe { std::env::set_var("LOCPATH", folder.path()) };
+        CommaLocale { _folder: folder }
+    }
+
+    pub(crate) fn for_the_process() -> Self {
+        let locale = Self::install();
+        // SAFETY: the name ends in a NUL, and no other thread reads the locale.
+        let set = unsafe { libc::setlocale(libc::LC_NUMERIC, c"comma".as_ptr()) };
+        assert!(!set.is_null());
+        locale
+    }
+
+    pub(crate) fn for_this_thread() -> Self {
+        let locale = Self::install();
+        // SAFETY: the name ends in a NUL; the locale is never freed.
+        unsafe {
+            let comma = libc::newlocale(
+                libc::LC_NUMERIC_MASK,
+                c"comma".as_ptr(),
+                std::ptr::null_mut(),
+            );
+            assert!(!comma.is_null());
+            libc::uselocale(comma);
+        }
+        locale
+    }
+}
