@@ -59,11 +59,11 @@ fn ensure(
 ) -> Result<(PathBuf, Manifest)> {
     fs::create_dir_all(toolkits).map_err(Error::io("create", toolkits))?;
     let place = toolkits.join(pinned.version);
-    let beside = |suffix| toolkits.join(format!(".{}.{suffix}", pinned.version));
+    let prefix = format!(".{}.", pinned.version);
+    let lock_path = toolkits.join(format!("{prefix}lock"));
 
-    // Held to the end, so that whoever comes second finds the work done, and so that the names
+    // Held to the end, so that whoever comes second finds the work done, and so that the folders
     // beside the place belong to this process or to a dead one.
-    let lock_path = beside("lock");
     let lock_file = File::create(&lock_path).map_err(Error::io("create", &lock_path))?;
     let mut lock = fd_lock::RwLock::new(lock_file);
     let _held = lock.write().map_err(Error::io("lock", &lock_path))?;
@@ -74,10 +74,10 @@ fn ensure(
         State::Absent => {}
     }
 
+    remove_leftovers(toolkits, &prefix, &lock_path)?;
+    // With the process in their names, since the pip of a killed one may still write to its own.
+    let beside = |what| toolkits.join(format!("{prefix}{}.{what}", std::process::id()));
     let (part, scratch, old) = (beside("part"), beside("wheel"), beside("old"));
-    for leftover in [&part, &scratch, &old] {
-        remove(leftover)?;
-    }
     let manifest = fetch_all(pinned, &part, &scratch, fetch)
         .inspect_err(|_| [&part, &scratch].into_iter().for_each(|f| _ = remove(f)))?;
 
@@ -127,6 +127,17 @@ fn fetch_all(
     let manifest = Manifest::describe(part, pinned, packages)?;
     manifest.write(part)?;
     Ok(manifest)
+}
+
+fn remove_leftovers(toolkits: &Path, prefix: &str, lock: &Path) -> Result<()> {
+    for entry in fs::read_dir(toolkits).map_err(Error::io("list", toolkits))? {
+        let entry = entry.map_err(Error::io("list", toolkits))?;
+        let leftover = entry.file_name().to_string_lossy().starts_with(prefix);
+        if leftover && entry.path() != lock {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn remove(path: &Path) -> Result<()> {
@@ -239,7 +250,7 @@ mod tests {
     #[test]
     fn what_a_killed_install_left_does_not_get_into_the_next() {
         let toolkits = TempDir::new().unwrap();
-        for leftover in [".13.5.part", ".13.5.wheel", ".13.5.old"] {
+        for leftover in [".13.5.1.part", ".13.5.1.wheel", ".13.5.1.old"] {
             fs::create_dir(toolkits.path().join(leftover)).unwrap();
             fs::write(toolkits.path().join(leftover).join("half"), "").unwrap();
         }

@@ -28,6 +28,8 @@ impl Python {
             Some(name) => vec![name],
             None => vec![OsString::from("python3"), OsString::from("python")],
         };
+        // Kept while the others are tried: Windows has a `python3` that only names a shop.
+        let mut without_pip = None;
         for program in &candidates {
             let output = Command::new(program)
                 .args(["-m", "pip", "--version"])
@@ -39,7 +41,7 @@ impl Python {
                     });
                 }
                 Ok(output) => {
-                    return Err(Error::NoPip {
+                    without_pip.get_or_insert(Error::NoPip {
                         python: program.to_string_lossy().into_owned(),
                         said: last_lines(&output.stderr),
                     });
@@ -47,6 +49,9 @@ impl Python {
                 Err(e) if e.kind() == ErrorKind::NotFound => {}
                 Err(e) => return Err(Error::io("run", program)(e)),
             }
+        }
+        if let Some(error) = without_pip {
+            return Err(error);
         }
         let tried: Vec<_> = candidates.iter().map(|c| c.to_string_lossy()).collect();
         Err(Error::NoPython {
