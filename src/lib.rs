@@ -7,6 +7,8 @@ mod sync;
 pub mod sys;
 #[cfg(test)]
 mod testing;
+pub mod toolkit;
 
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};
+pub use toolkit::Toolkit;

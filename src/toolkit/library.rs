@@ -1,0 +1,273 @@
+//! Opening: the one module that turns a candidate into a library in this process.
+
+use std::ffi::{CStr, c_void};
+use std::path::{Path, PathBuf};
+use std::ptr::NonNull;
+
+use super::environment::{Environment, Platform};
+use super::image;
+use super::layout::Root;
+use super::part::{Candidate, Part, Reason, is_stub};
+use super::version::version_of;
+use crate::error::{Attempt, Library};
+use crate::sys::{self, Table};
+
+/// A library that is open, and stays open for the life of the process.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Opened<T> {
+    /// Its functions.
+    pub api: T,
+    /// Its name, version and file, as errors show them.
+    pub library: Library,
+    /// Why it was looked at.
+    pub because: Reason,
+    /// The toolkit it belongs to, where its path tells.
+    pub root: Option<PathBuf>,
+    /// The places that were tried before it, and why each was of no use.
+    pub passed_over: Vec<Attempt>,
+}
+
+/// What a table says about the library it was loaded from.
+pub(super) trait Compiler: Table {
+    const PART: Part;
+
+    /// Why this version of the library is of no use.
+    fn refusal(&self) -> Option<String> {
+        None
+    }
+
+    /// The toolkit's version, where the library itself tells.
+    fn version(&self) -> Option<String> {
+        None
+    }
+}
+
+impl Compiler for sys::Nvvm {
+    const PART: Part = Part::Nvvm;
+
+    fn refusal(&self) -> Option<String> {
+        match self.ir_version() {
+            Ok(((major, _), _)) if major >= 2 => None,
+            Ok(((major, minor), _)) => Some(format!(
+                "it reads NVVM IR {major}.{minor}, as in CUDA 11; NVVM IR 2.0 is needed, so CUDA \
+                 12.0 or later"
+            )),
+            Err(failed) => Some(format!(
+                "it does not tell its NVVM IR version (code {})",
+                failed.0
+            )),
+        }
+    }
+}
+
+impl Compiler for sys::Nvrtc {
+    const PART: Part = Part::Nvrtc;
+
+    fn version(&self) -> Option<String> {
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: two valid places for integers.
+        let code = unsafe { (self.nvrtcVersion)(&mut major, &mut minor) };
+        (code == sys::bindings::nvrtc::NVRTC_SUCCESS).then(|| format!("{major}.{minor}"))
+    }
+}
+
+impl Compiler for sys::NvJitLink {
+    const PART: Part = Part::NvJitLink;
+
+    fn version(&self) -> Option<String> {
+        let ask = self.nvJitLinkVersion?;
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: two valid places for integers.
+        let code = unsafe { ask(&mut major, &mut minor) };
+        (code == sys::bindings::nvjitlink::NVJITLINK_SUCCESS).then(|| format!("{major}.{minor}"))
+    }
+}
+
+/// Opens the first candidate that is of use, or says why none is.
+pub(super) fn open_first<T: Compiler>(
+    environment: &Environment,
+    candidates: Vec<Candidate>,
+) -> Result<Opened<T>, Vec<Attempt>> {
+    let mut passed_over = Vec::new();
+    for candidate in candidates {
+        match open::<T>(environment, &candidate) {
+            Ok((api, library, root)) => {
+                tracing::debug!(%library, because = %candidate.because, "opened");
+                return Ok(Opened {
+                    api,
+                    library,
+                    because: candidate.because,
+                    root,
+                    passed_over,
+                });
+            }
+            Err(failure) => passed_over.push(attempt(&candidate, failure)),
+        }
+    }
+    Err(passed_over)
+}
+
+/// A candidate that was of no use, as an error shows it.
+pub(super) fn attempt(candidate: &Candidate, failure: String) -> Attempt {
+    tracing::trace!(%candidate, failure, "of no use");
+    Attempt {
+        path: candidate.path.clone(),
+        because: candidate.because.to_string(),
+        failure,
+    }
+}
+
+fn open<T: Compiler>(
+    environment: &Environment,
+    candidate: &Candidate,
+) -> Result<(T, Library, Option<PathBuf>), String> {
+    if let Some(problem) = &candidate.problem {
+        return Err(problem.clone());
+    }
+    if !candidate.is_by_name() {
+        image::check(&candidate.path, Platform::current())?;
+    }
+    let (api, loaded_from) = load::<T>(&candidate.path)?;
+    let path = if candidate.is_by_name() {
+        let real = loaded_from.unwrap_or_else(|| candidate.path.clone());
+        let resolved = environment.files().canonicalize(&real);
+        if is_stub(&real) || resolved.as_deref().is_some_and(is_stub) {
+            return Err(format!(
+                "the loader found {}, a stub for linking, which does nothing",
+                real.display()
+            ));
+        }
+        resolved.unwrap_or(real)
+    } else {
+        candidate.path.clone()
+    };
+    if let Some(refusal) = api.refusal() {
+        return Err(refusal);
+    }
+    let root = candidate
+        .root
+        .clone()
+        .or_else(|| Root::of_file(&path).map(|root| root.path));
+    let version = api
+        .version()
+        .or_else(|| version_of(environment, T::PART, root.as_deref()?));
+    let library = Library {
+        name: T::LIBRARY.to_owned(),
+        version,
+        path,
+    };
+    Ok((api, library, root))
+}
+
+/// Opens a library for ever and builds its table; the second value is the file that the loader
+/// says it came from.
+fn load<T: Compiler>(path: &Path) -> Result<(T, Option<PathBuf>), String> {
+    // SAFETY: opening runs the library's initialisers. The candidate is a library of the name that
+    // NVIDIA gives it, in a place that the user or the system has chosen for it.
+    let library = unsafe { open_library(path) }.map_err(|e| message(&e))?;
+    // NVIDIA's libraries do not survive being closed, so this one never is, useful or not.
+    let library: &'static _ = Box::leak(Box::new(library));
+    let mut any = None;
+    let lookup = |name: &CStr| {
+        // SAFETY: the pointer is not used here, only passed on as one.
+        let symbol = unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) };
+        let symbol = symbol.ok().and_then(|symbol| NonNull::new(*symbol));
+        any = any.or(symbol);
+        symbol
+    };
+    // SAFETY: the library has NVIDIA's name for it, so its functions have NVIDIA's signatures; it is
+    // never closed, so they stay valid.
+    let api = unsafe { T::load(lookup) }.map_err(|missing| {
+        format!("{missing}, so it is older than CUDA 12.0 or another library of that name")
+    })?;
+    Ok((api, any.and_then(file_of)))
+}
+
+fn message(error: &libloading::Error) -> String {
+    use std::error::Error as _;
+    // The text of the system lies one level down for some of libloading's errors.
+    error
+        .source()
+        .map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
+}
+
+/// Opens a library, with every symbol bound now, and visible to no other library.
+///
+/// # Safety
+///
+/// The library's initialisers must be sound to run.
+#[cfg(unix)]
+unsafe fn open_library(path: &Path) -> Result<libloading::os::unix::Library, libloading::Error> {
+    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+    // SAFETY: the caller vouches for the initialisers.
+    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+}
+
+/// Opens a library, which finds the libraries it needs in its own folder.
+///
+/// # Safety
+///
+/// The library's initialisers must be sound to run.
+#[cfg(windows)]
+unsafe fn open_library(path: &Path) -> Result<libloading::os::windows::Library, libloading::Error> {
+    use libloading::os::windows::{
+        LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR, Library,
+    };
+    let flags = if path.is_absolute() {
+        LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS
+    } else {
+        0
+    };
+    // SAFETY: the caller vouches for the initialisers.
+    unsafe { Library::load_with_flags(path, flags) }
+}
+
+/// The file of the library that a symbol lies in.
+#[cfg(unix)]
+fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: the function only compares the address, and `info` is a valid place for its answer.
+    let found = unsafe { libc::dladdr(symbol.as_ptr(), info.as_mut_ptr()) };
+    // SAFETY: all zeros is a valid value, with null pointers.
+    let info = unsafe { info.assume_init() };
+    if found == 0 || info.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the name is a C string of the loader's that lives as long as the library is open.
+    let name = unsafe { CStr::from_ptr(info.dli_fname) };
+    Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
+}
+
+/// The file of the library that a symbol lies in.
+#[cfg(windows)]
+fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
+    use std::os::windows::ffi::OsStringExt as _;
+
+    const FROM_ADDRESS: u32 = 4;
+    const UNCHANGED_REFCOUNT: u32 = 2;
+    unsafe extern "system" {
+        fn GetModuleHandleExW(flags: u32, address: *const c_void, module: *mut *mut c_void) -> i32;
+        fn GetModuleFileNameW(module: *mut c_void, name: *mut u16, length: u32) -> u32;
+    }
+    let mut module = std::ptr::null_mut();
+    // SAFETY: with these flags the address is only looked up, and `module` is a valid place.
+    let found = unsafe {
+        GetModuleHandleExW(
+            FROM_ADDRESS | UNCHANGED_REFCOUNT,
+            symbol.as_ptr(),
+            &mut module,
+        )
+    };
+    if found == 0 {
+        return None;
+    }
+    let mut name = vec![0_u16; 32768];
+    // SAFETY: the module stays loaded, and `name` has the length that is passed.
+    let length = unsafe { GetModuleFileNameW(module, name.as_mut_ptr(), 32768) };
+    let name = name.get(..usize::try_from(length).ok()?)?;
+    (length != 0).then(|| PathBuf::from(std::ffi::OsString::from_wide(name)))
+}
