@@ -25,6 +25,20 @@ impl Cargo {
         }
     }
 
+    /// A run of this program, or of its tests, built with these of its features.
+    pub fn on_xtask(verb: &str, features: &str) -> Self {
+        let mut run = Self::new([verb, "--package", "xtask", "--features", features]);
+        if verb == "run" {
+            run.arguments.insert(1, "--quiet".into());
+        }
+        if cfg!(windows) {
+            // A running program cannot be replaced there.
+            run.arguments.push("--target-dir".into());
+            run.arguments.push("target/xtask".into());
+        }
+        run
+    }
+
     /// The same run, with arguments for the program that cargo runs in turn.
     pub fn passing(mut self, arguments: &[OsString]) -> Self {
         if !arguments.is_empty() {

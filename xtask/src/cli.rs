@@ -11,6 +11,8 @@ The commands of the cuda-program workspace.
 Usage: cargo xtask <COMMAND>
 
 Commands:
+  demo                  Compile two kernels to PTX and LTO IR, and show what was done. Installs the
+                        newest toolkit if none is found.
   toolkit [VERSION...]  Install NVIDIA's compilers, unpacked, into target/toolkits/<VERSION>/.
                         Known: 12.0 12.4 12.9 13.0 13.5 (default: 13.5), or `all`.
   test [-- ARGS...]     Install what the tests need, then run all of them; ARGS go to the tests.
@@ -31,6 +33,8 @@ pub enum Command {
         /// Which, in the order asked for.
         versions: Vec<&'static Pinned>,
     },
+    /// Show what the library does.
+    Demo,
     /// Write the bindings.
     Bindgen,
     /// Run all tests.
@@ -55,8 +59,11 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         Some("toolkit") => Ok(Command::Toolkit {
             versions: versions(&rest)?,
         }),
-        Some("bindgen") if rest.is_empty() => Ok(Command::Bindgen),
-        Some("bindgen") => Err("`bindgen` takes no arguments".to_owned()),
+        Some(name @ ("demo" | "bindgen")) if !rest.is_empty() => {
+            Err(format!("`{name}` takes no arguments"))
+        }
+        Some("demo") => Ok(Command::Demo),
+        Some("bindgen") => Ok(Command::Bindgen),
         Some("test") => Ok(Command::Test {
             arguments: after_dashes(rest)?,
         }),
@@ -148,6 +155,18 @@ mod tests {
     fn test_passes_on_what_follows_the_dashes(#[case] line: &str, #[case] expected: &[&str]) {
         let arguments = expected.iter().map(OsString::from).collect();
         assert_eq!(parsed(line), Ok(Command::Test { arguments }));
+    }
+
+    #[rstest]
+    #[case("demo", Ok(Command::Demo))]
+    #[case("bindgen", Ok(Command::Bindgen))]
+    #[case("demo fast", Err("`demo` takes no arguments".to_owned()))]
+    #[case("bindgen 13.5", Err("`bindgen` takes no arguments".to_owned()))]
+    fn demo_and_bindgen_take_no_arguments(
+        #[case] line: &str,
+        #[case] expected: Result<Command, String>,
+    ) {
+        assert_eq!(parsed(line), expected);
     }
 
     #[test]

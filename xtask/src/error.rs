@@ -68,6 +68,11 @@ pub enum Error {
         line: String,
     },
 
+    /// The library refused something.
+    #[cfg(feature = "demo")]
+    #[error("{0:#}")]
+    Library(#[from] cuda_program::Error),
+
     /// The bindings could not be written.
     #[cfg(feature = "bindgen")]
     #[error("{0}")]

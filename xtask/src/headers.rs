@@ -7,10 +7,6 @@ use crate::error::{Error, Result};
 use crate::toolkit;
 use crate::workspace::Workspace;
 
-/// A target folder of its own: a running program cannot be replaced on Windows by one built with
-/// other features.
-const TARGET: [&str; 2] = ["--target-dir", "target/bindgen"];
-
 /// Writes `src/sys/bindings` from the headers of the newest toolkit.
 #[cfg(feature = "bindgen")]
 pub fn write_bindings(workspace: &Workspace) -> Result<()> {
@@ -27,25 +23,12 @@ pub fn write_bindings(workspace: &Workspace) -> Result<()> {
 /// Runs this program again, built with bindgen.
 #[cfg(not(feature = "bindgen"))]
 pub fn write_bindings(workspace: &Workspace) -> Result<()> {
-    let run = "run --package xtask --features bindgen";
-    with_libclang(
-        workspace,
-        Cargo::new(run.split(' ').chain(TARGET)).passing(&["bindgen".into()]),
-    )?
-    .run("bindgen", workspace)
-}
-
-/// The tests that compare the bindings with the headers of the toolkits.
-pub fn tests(workspace: &Workspace, arguments: &[std::ffi::OsString]) -> Result<Cargo> {
-    let test = "test --package xtask --features bindgen --bins bindgen::";
-    with_libclang(
-        workspace,
-        Cargo::new(test.split(' ').chain(TARGET)).passing(arguments),
-    )
+    let run = Cargo::on_xtask("run", "bindgen").passing(&["bindgen".into()]);
+    with_libclang(workspace, run)?.run("bindgen", workspace)
 }
 
 /// Lets bindgen find libclang: the one that the variable names, or else an installed one.
-fn with_libclang(workspace: &Workspace, cargo: Cargo) -> Result<Cargo> {
+pub fn with_libclang(workspace: &Workspace, cargo: Cargo) -> Result<Cargo> {
     const VARIABLE: &str = "LIBCLANG_PATH";
     if std::env::var_os(VARIABLE).is_some() {
         return Ok(cargo);

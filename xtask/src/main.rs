@@ -4,6 +4,8 @@
 mod bindgen;
 mod cargo;
 mod cli;
+#[cfg(feature = "demo")]
+mod demo;
 mod error;
 mod headers;
 mod suite;
@@ -41,6 +43,12 @@ fn run(command: Command) -> Result<()> {
             Ok(())
         }
         Command::Toolkit { versions } => toolkit::install(&workspace, &versions),
+        #[cfg(feature = "demo")]
+        Command::Demo => demo::run(&workspace),
+        #[cfg(not(feature = "demo"))]
+        Command::Demo => cargo::Cargo::on_xtask("run", "demo")
+            .passing(&["demo".into()])
+            .run("the demo", &workspace),
         Command::Bindgen => headers::write_bindings(&workspace),
         Command::Test { arguments } => suite::run(&workspace, &arguments),
     }
