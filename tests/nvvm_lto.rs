@@ -183,6 +183,7 @@ fn a_device_function_that_is_named_survives_too() {
         let flags = [c"-arch=sm_90", c"-lto"];
         let cubin = raw::link(&toolkit(NEWEST), &[ltoir.as_bytes()], &flags);
         let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*cubin).unwrap();
+        eprintln!("{:?}", file.symbols().map(|s| s.name().unwrap().to_owned()).collect::<Vec<_>>());
         file.symbols().any(|symbol| symbol.name() == Ok("twice"))
     };
     assert!(symbols(&Options::new(Arch::SM_90).keep("twice")));

@@ -14,7 +14,8 @@ use crate::sys::{Failed, Nvvm, RawProgram};
 
 /// What a compilation needs the handle to hold.
 pub(super) struct Wanted<'a> {
-    pub(super) modules: &'a [Module],
+    /// In the order in which the library is to get them.
+    pub(super) modules: Vec<&'a Module>,
     pub(super) libdevice: Option<Arc<[u8]>>,
     /// The functions to pin; none where nothing will be linked, and then pins do no harm.
     pub(super) pins: Option<BTreeSet<Vec<u8>>>,

@@ -121,6 +121,37 @@ impl<'a> Modules<'a> {
         self.0.iter().map(Module::name).collect()
     }
 
+    /// The modules in the order in which libNVVM is to get them.
+    ///
+    /// That is the list's, but for one thing: libNVVM of CUDA 13.5 links the modules one by one and
+    /// drops a `linkonce` definition that nothing before it refers to, also where a later module does.
+    /// So a module with such a definition goes behind the others.
+    pub(super) fn in_order(&self) -> Vec<&'a Module> {
+        let linkonce = |module: &'a Module| {
+            module.info.symbols.iter().filter(|symbol| {
+                matches!(symbol.linkage, Linkage::LinkOnce | Linkage::LinkOnceOdr) && symbol.defined
+            })
+        };
+        let mut referred_to_later: HashSet<&[u8]> = HashSet::new();
+        let mut goes_behind = vec![false; self.0.len()];
+        if self.0.iter().any(|module| linkonce(module).next().is_some()) {
+            for (module, behind) in self.0.iter().zip(&mut goes_behind).rev() {
+                *behind = !module.lazy
+                    && linkonce(module).any(|s| referred_to_later.contains(s.name.as_slice()));
+                let declared = module.info.undefined().map(|symbol| symbol.name.as_slice());
+                referred_to_later.extend(declared);
+            }
+        }
+        let part = |behind: bool| {
+            self.0
+                .iter()
+                .zip(goes_behind.clone())
+                .filter(move |(_, goes)| *goes == behind)
+                .map(|(module, _)| module)
+        };
+        part(false).chain(part(true)).collect()
+    }
+
     /// Whether some module declares an `__nv_*` function that none defines; also where the reader
     /// lost track of a module, since libdevice too many costs a millisecond, and one too few a kernel.
     pub(super) fn need_libdevice(&self) -> bool {

@@ -268,7 +268,7 @@ impl Program {
                 choice,
             )?;
             let wanted = Wanted {
-                modules: &state.modules,
+                modules: Modules(&state.modules).in_order(),
                 libdevice: self.libdevice(state)?,
                 pins: lto.then(|| plan.pins.clone()),
             };

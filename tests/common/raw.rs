@@ -83,21 +83,21 @@ pub fn cubin_kernels(cubin: &[u8]) -> Vec<String> {
     let file = ElfFile64::<object::Endianness>::parse(cubin).unwrap();
     let mut names: Vec<String> = file
         .symbols()
-        .filter(|symbol| symbol.elf_symbol().st_other() & ENTRY != 0)
+        .filter(|symbol| symbol.elf_symbol().st_other().0 & ENTRY != 0)
         .map(|symbol| symbol.name().unwrap().to_owned())
         .collect();
     names.sort();
     names
 }
 
-/// The undefined symbols of a cubin.
+/// The undefined symbols of a cubin, without those that the driver brings.
 pub fn cubin_undefined(cubin: &[u8]) -> Vec<String> {
     use object::{Object, ObjectSymbol};
     let file = object::read::elf::ElfFile64::<object::Endianness>::parse(cubin).unwrap();
     file.symbols()
         .filter(|symbol| symbol.is_undefined())
         .filter_map(|symbol| symbol.name().ok())
-        .filter(|name| !name.is_empty())
+        .filter(|name| !name.is_empty() && !name.starts_with(".nv."))
         .map(str::to_owned)
         .collect()
 }
