@@ -11,7 +11,7 @@ use cuda_program::{Error, error::NotFound};
 use rstest::rstest;
 use tempfile::TempDir;
 
-use crate::machine::{Only, in_a_process_of_its_own, real, toolkits};
+use crate::machine::{Only, in_a_process_of_its_own, real};
 
 const NVVM: &str = "nvidia/cu13/lib/libnvvm.so.4";
 const NVRTC: &str = "nvidia/cu13/lib/libnvrtc.so.13";
@@ -143,6 +143,18 @@ fn a_given_file_that_cannot_be_used_is_an_error_even_beside_a_whole_toolkit() {
         assert_eq!(error.tried[0].because, "given in code");
         assert_eq!(error.tried[0].failure, "no such file");
     }
+}
+
+#[test]
+fn no_other_compiler_stands_in_for_a_given_libnvvm_that_does_not_open() {
+    let another_library = real("13.5").join(NVRTC);
+    let builder = Toolkit::builder().root(real("13.5")).nvvm(another_library);
+    let error = not_found(builder.build().unwrap_err());
+    assert_eq!(error.part, "libNVVM");
+    assert!(
+        error.tried[0].failure.contains("it has no function nvvm"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -283,14 +295,24 @@ fn the_systems_loader_tells_which_file_it_found() {
     });
 }
 
-#[test]
-fn a_stub_that_the_systems_loader_finds_is_refused() {
+#[rstest]
+#[case::by_its_path("stubs")]
+#[case::by_a_link("linked")]
+fn a_stub_that_the_systems_loader_finds_is_refused(#[case] searched: &str) {
     let folder = folder();
-    let stubs = folder.path().join("stubs");
+    let (stubs, linked) = (folder.path().join("stubs"), folder.path().join("linked"));
     fs::create_dir(&stubs).unwrap();
-    link(NVVM, &stubs.join("libnvvm.so.4"));
-    in_a_process_of_its_own(&[("LD_LIBRARY_PATH", &stubs)], || {
-        let environment = Environment::new(Platform::current(), Only::new(&[&toolkits()]));
+    fs::create_dir(&linked).unwrap();
+    let stub = stubs.join("libnvvm.so.4");
+    fs::copy(real("13.5").join(NVVM), &stub).unwrap();
+    symlink(&stub, linked.join("libnvvm.so.4")).unwrap();
+
+    let searched = folder.path().join(searched);
+    in_a_process_of_its_own(&[("LD_LIBRARY_PATH", &searched)], || {
+        // The folder of the process that started this one.
+        let searched = std::env::var_os("LD_LIBRARY_PATH").unwrap();
+        let files = Only::new(&[Path::new(&searched).parent().unwrap()]);
+        let environment = Environment::new(Platform::current(), files);
         let error = Toolkit::builder().environment(environment).build();
         let error = not_found(error.unwrap_err());
         let attempt = &error.tried[0];
