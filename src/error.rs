@@ -46,6 +46,10 @@ pub enum Error {
         hint: String,
     },
 
+    /// A module is written in a newer LLVM's IR than the library reads for the architecture.
+    #[error(transparent)]
+    Dialect(Box<DialectError>),
+
     /// A text that names no GPU architecture.
     #[error("`{text}` is no GPU architecture: {problem}")]
     InvalidArch {
@@ -117,6 +121,7 @@ impl Error {
     pub fn log(&self) -> Option<&str> {
         match self {
             Error::Library(e) => Some(&e.log),
+            Error::Dialect(e) if !e.log.is_empty() => Some(&e.log),
             _ => None,
         }
     }
@@ -237,6 +242,65 @@ impl From<NotFound> for Error {
 impl From<LibraryError> for Error {
     fn from(e: LibraryError) -> Self {
         Error::Library(Box::new(e))
+    }
+}
+
+/// A module in IR that is newer than what libNVVM reads for an architecture.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DialectError {
+    /// The module, by the name it was added under.
+    pub module: String,
+    /// The line in it, from 1, where the first newer thing stands; text alone has lines.
+    pub line: Option<u32>,
+    /// The first newer thing found.
+    pub what: String,
+    /// Who wrote the module, as in `LLVM16.0.6`; bitcode alone says so.
+    pub producer: Option<String>,
+    /// The architecture asked for.
+    pub arch: crate::arch::Arch,
+    /// The major version of the LLVM whose IR is read for it.
+    pub reads: u32,
+    /// Why the newer compiler inside the library was not taken.
+    pub why_not: String,
+    /// The library.
+    pub library: Library,
+    /// The library's log, where it was asked all the same.
+    pub log: String,
+}
+
+impl std::error::Error for DialectError {}
+
+impl fmt::Display for DialectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.module)?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}", self.what)?;
+        if let Some(producer) = &self.producer {
+            write!(f, " (the module was written by {producer})")?;
+        }
+        write!(
+            f,
+            ", but for {} {} reads the IR of LLVM {}, and {}; compile for compute_100 or newer, use a \
+             libNVVM with the newer NVVM (CUDA 13.5), or write the module with typed pointers for \
+             LLVM {}",
+            self.arch.compute(),
+            self.library,
+            self.reads,
+            self.why_not,
+            self.reads
+        )?;
+        if !self.log.trim().is_empty() {
+            write!(f, "; the library said: {}", self.log.trim())?;
+        }
+        Ok(())
+    }
+}
+
+impl From<DialectError> for Error {
+    fn from(e: DialectError) -> Self {
+        Error::Dialect(Box::new(e))
     }
 }
 

@@ -5,6 +5,7 @@ pub mod artifact;
 pub mod diagnostic;
 pub mod error;
 mod guard;
+pub mod nvvm;
 mod sync;
 pub mod sys;
 #[cfg(test)]

@@ -14,8 +14,11 @@ pub(crate) mod model {
     use std::ops::{Deref, DerefMut};
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Makes every [`Mutex::lock`] skip its lock, so that a test can show that the checker notices.
-    pub(crate) static LEFT_OUT: AtomicBool = AtomicBool::new(false);
+    thread_local! {
+        /// Makes every [`Mutex::lock`] of this thread's model skip its lock, so that a test can show
+        /// that the checker notices.
+        pub(crate) static LEFT_OUT: AtomicBool = const { AtomicBool::new(false) };
+    }
 
     pub(crate) struct Mutex<T> {
         lock: loom::sync::Mutex<()>,
@@ -39,7 +42,7 @@ pub(crate) mod model {
         }
 
         pub(crate) fn lock(&self) -> Guard<'_, T> {
-            let lock = (!LEFT_OUT.load(Ordering::Relaxed)).then(|| match self.lock.lock() {
+            let lock = (!LEFT_OUT.with(|out| out.load(Ordering::Relaxed))).then(|| match self.lock.lock() {
                 Ok(guard) => guard,
                 Err(poisoned) => poisoned.into_inner(),
             });

@@ -1,5 +1,7 @@
 //! Names of GPU architectures: which are taken, which are refused, and what they say of devices.
 
+#![allow(clippy::unwrap_used, reason = "a failed helper is a failed test")]
+
 use cuda_program::Arch;
 use cuda_program::arch::Suffix;
 use insta::assert_snapshot;

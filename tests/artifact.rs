@@ -1,5 +1,11 @@
 //! PTX and LTO IR of real compilers, held against what their sources say.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a failed helper is a failed test"
+)]
+
 mod artifact {
     mod files;
     mod ltoir;

@@ -1,5 +1,6 @@
 //! PTX, which a driver, ptxas or nvJitLink finishes for a GPU.
 
+mod header;
 mod lexer;
 mod model;
 mod parse;

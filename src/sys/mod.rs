@@ -16,5 +16,5 @@ mod table;
 pub use nvjitlink::NvJitLink;
 pub use nvrtc::Nvrtc;
 pub use nvvm::Nvvm;
-pub(crate) use nvvm::RawProgram;
+pub(crate) use nvvm::{Failed, RawProgram};
 pub use table::{MissingSymbol, Table};

@@ -2,15 +2,13 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::environment::Environment;
 use super::library::attempt;
 use super::part::{Candidate, Part, Reason};
 use super::version::version_of;
 use crate::error::Attempt;
-
-/// LLVM bitcode as it is, and inside the wrapper that some systems put around it.
-const MAGICS: [&[u8; 4]; 2] = [b"BC\xc0\xde", b"\xde\xc0\x17\x0b"];
 
 /// NVIDIA's libdevice, read into memory.
 #[derive(Clone)]
@@ -19,7 +17,7 @@ pub struct Libdevice {
     /// The file.
     pub path: PathBuf,
     /// Its content, LLVM bitcode.
-    pub bytes: Vec<u8>,
+    pub bytes: Arc<[u8]>,
     /// The version of the toolkit it came with, as in `13.5`, where that is known.
     pub version: Option<String>,
     /// Why it was looked at.
@@ -76,7 +74,7 @@ pub(super) fn read_first(
     Err(passed_over)
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
+fn read(path: &Path) -> Result<Arc<[u8]>, String> {
     // A pipe would block for ever, so nothing but a regular file is opened.
     match std::fs::metadata(path) {
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Err("no such file".into()),
@@ -85,9 +83,6 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
         Ok(_) => {}
     }
     let bytes = std::fs::read(path).map_err(|e| format!("it cannot be read: {e}"))?;
-    if MAGICS.iter().any(|magic| bytes.starts_with(*magic)) {
-        Ok(bytes)
-    } else {
-        Err("it is no LLVM bitcode".into())
-    }
+    crate::nvvm::check_libdevice(&bytes)?;
+    Ok(bytes.into())
 }

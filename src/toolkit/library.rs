@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::environment::{Environment, Platform};
 use super::image;
@@ -26,6 +27,54 @@ pub struct Opened<T> {
     pub root: Option<PathBuf>,
     /// The places that were tried before it, and why each was of no use.
     pub passed_over: Vec<Attempt>,
+    /// What was learnt of it by asking.
+    pub(crate) memo: Memo,
+}
+
+#[cfg(test)]
+impl<T> Opened<T> {
+    /// A table that no file stands behind.
+    pub(crate) fn of(api: T, library: Library) -> Self {
+        Opened {
+            api,
+            library,
+            because: Reason::Code,
+            root: None,
+            passed_over: Vec::new(),
+            memo: Memo::default(),
+        }
+    }
+}
+
+/// Answers of a library that stay true, kept without a lock.
+#[derive(Debug, Default)]
+pub(crate) struct Memo {
+    /// Whether libNVVM has the newer NVVM below compute_100.
+    pub(crate) newer_nvvm: Answer,
+}
+
+/// Yes, no, or not asked yet.
+#[derive(Debug, Default)]
+pub(crate) struct Answer(AtomicU8);
+
+impl Answer {
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+
+    /// The answer, asked for where it is not known. Threads that come at once all ask; an answer of
+    /// none is not kept.
+    pub(crate) fn get_or_ask(&self, ask: impl FnOnce() -> Option<bool>) -> Option<bool> {
+        match self.0.load(Ordering::Relaxed) {
+            Self::NO => Some(false),
+            Self::YES => Some(true),
+            _ => {
+                let answer = ask()?;
+                let kept = if answer { Self::YES } else { Self::NO };
+                self.0.store(kept, Ordering::Relaxed);
+                Some(answer)
+            }
+        }
+    }
 }
 
 /// What a table says about the library it was loaded from.
@@ -100,6 +149,7 @@ pub(super) fn open_first<T: Compiler>(
                     because: candidate.because,
                     root,
                     passed_over,
+                    memo: Memo::default(),
                 });
             }
             Err(failure) => passed_over.push(attempt(&candidate, failure)),

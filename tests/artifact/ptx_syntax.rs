@@ -1,7 +1,7 @@
 //! Forms of PTX that few compilers write and ptxas takes.
 
-use cuda_program::Ptx;
 use cuda_program::artifact::{ExternKind, IsaVersion, Linkage};
+use cuda_program::{Arch, Ptx};
 use rstest::rstest;
 
 const HEADER: &str = ".version 8.7\n.target sm_90\n.address_size 64\n";
@@ -61,7 +61,7 @@ fn one_kernel_is_found_in(#[case] body: &str) {
 #[case(".param .align 16 .b8 x[48]", ".b8", 48, 16)]
 #[case(".param .b128 x", ".b128", 16, 16)]
 #[case(".param .f16 x", ".f16", 2, 2)]
-#[case(".param .texref x", ".texref", 8, 8)]
+#[case(".param .texref x", ".texref", 0, 1)]
 #[case(".param .align 4 .u32 .ptr.global.align 16 x", ".u32", 4, 4)]
 #[case(".param .u64 .ptr .shared .align 128 x", ".u64", 8, 8)]
 #[case(".param .s16 $x", ".s16", 2, 2)]
@@ -104,6 +104,19 @@ fn functions_are_those_with_a_body_or_an_alias() {
     assert_eq!(ptx.functions(), ["plain", "full", "marked", "other"]);
     let externs: Vec<_> = ptx.externs().iter().map(|e| e.name.as_str()).collect();
     assert_eq!(externs, ["declared"]);
+}
+
+#[test]
+fn a_prototype_may_lack_its_semicolon() {
+    let ptx = module(
+        ".extern .func (.param .b32 r) f (.param .b64 a)
+         .func g .noreturn
+         .visible .entry k {ret;}
+         .func h",
+    );
+    let externs: Vec<_> = ptx.externs().iter().map(|e| e.name.as_str()).collect();
+    assert_eq!(externs, ["f", "g", "h"]);
+    assert_eq!(kernels(&ptx), ["k"]);
 }
 
 #[test]
@@ -150,6 +163,15 @@ fn a_header_alone_is_ptx() {
     assert_eq!(ptx.target_options(), ["texmode_independent", "debug"]);
     assert_eq!(ptx.address_size(), 32);
     assert_eq!(ptx.producer(), None);
+}
+
+#[rstest]
+#[case(".target sm_80\n.target sm_90, debug", Arch::SM_90)]
+#[case(".target sm_90, debug\n.target sm_80", Arch::SM_80)]
+fn of_several_targets_the_last_counts(#[case] targets: &str, #[case] last: Arch) {
+    let ptx = Ptx::from_text(format!(".version 8.7\n{targets}\n.address_size 64")).unwrap();
+    assert_eq!(ptx.target(), last);
+    assert_eq!(ptx.target_options(), ["debug"]);
 }
 
 #[rstest]

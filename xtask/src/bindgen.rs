@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+#[allow(dead_code, reason = "some of it is for build.rs alone")]
 #[path = "../../build/bindings.rs"]
 pub mod bindings;
 
@@ -24,21 +25,44 @@ pub fn write(toolkit: &Path, into: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::path::PathBuf;
+    use std::path::{Path, PathBuf};
 
     use super::bindings::{self, Header};
-    use quote::ToTokens;
     use rstest::rstest;
 
     fn workspace() -> PathBuf {
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
     }
 
+    /// Each definition by its name, all printed alike: rustfmt moves commas, and headers differ in
+    /// which pointers are to constants, which makes no difference to a call.
     fn definitions(file: &syn::File) -> BTreeMap<String, String> {
+        let print = |item: &syn::Item| {
+            bindings::print(&syn::File {
+                shebang: None,
+                attrs: Vec::new(),
+                items: vec![item.clone()],
+            })
+            .replace("*const ", "*mut ")
+        };
         file.items
             .iter()
-            .filter_map(|item| Some((bindings::name_of(item)?, item.to_token_stream().to_string())))
+            .filter_map(|item| Some((bindings::name_of(item)?, print(item))))
             .collect()
+    }
+
+    /// The header's items, under their plain names: before 13.5 nvJitLink declares its functions
+    /// under names that end in its version, and the plain ones are inline.
+    fn read(header: &Header, path: &Path, version: &str) -> syn::File {
+        let header = Header {
+            allow: "_*(nvvm|NVVM|nvrtc|NVRTC|nvJitLink|NVJITLINK).*",
+            ..*header
+        };
+        let suffix = format!("_{}_fn", version.replace('.', "_"));
+        let text = bindings::print(&header.read(path).unwrap())
+            .replace("pub type __nvJitLink", "pub type nvJitLink")
+            .replace(&suffix, "_fn");
+        syn::parse_file(&text).unwrap()
     }
 
     /// The functions that a table of `src/sys` names for this header.
@@ -75,7 +99,7 @@ mod tests {
         let path = header
             .find(&root)
             .unwrap_or_else(|| panic!("run `cargo xtask toolkit {version}` first"));
-        let installed = definitions(&header.read(&path).unwrap());
+        let installed = definitions(&read(header, &path, version));
         let checked_in = workspace().join(format!("src/sys/bindings/{}.rs", header.module));
         let checked_in = std::fs::read_to_string(checked_in).unwrap();
         let checked_in = definitions(&syn::parse_file(&checked_in).unwrap());

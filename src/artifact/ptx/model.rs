@@ -54,9 +54,13 @@ pub struct Parameter {
     pub name: String,
     /// Its type, as in `.u64`; `.b8` for a value that is passed as an array of bytes.
     pub ty: String,
-    /// Its size in bytes, all elements of an array together.
+    /// Its size in bytes, all elements of an array together; 0 for `.texref`, `.samplerref` and
+    /// `.surfref`, which are bound by name and not passed.
     pub size: usize,
-    /// Its alignment in bytes.
+    /// Its alignment in bytes, as declared or that of its type.
+    ///
+    /// Up to 16 it also gives the offset from the first parameter. Above, the offset depends on
+    /// the GPU, because addresses are aligned and not offsets.
     pub align: usize,
 }
 

@@ -3,16 +3,15 @@
 use std::collections::HashSet;
 
 use super::lexer::{Kind, Lexer, Token};
-use super::model::{ExternKind, ExternSymbol, IsaVersion, Linkage, Module, PtxKernel, Refusal};
-use super::signature;
-use crate::arch::Arch;
+use super::model::{ExternKind, ExternSymbol, Linkage, Module, PtxKernel, Refusal};
+use super::{header, signature};
 
-type Result<T> = std::result::Result<T, Refusal>;
+pub(super) type Result<T> = std::result::Result<T, Refusal>;
 
 /// Reads what a PTX module declares, in one pass over it.
 pub(super) fn parse(text: &str) -> Result<Module> {
     let mut parser = Parser::new(text)?;
-    let mut module = parser.header(text)?;
+    let mut module = header::header(&mut parser)?;
     let mut symbols = Symbols::default();
     while parser.token.kind != Kind::End {
         parser.statement(&mut module, &mut symbols)?;
@@ -51,9 +50,16 @@ enum Prefix {
     Common,
 }
 
+/// Whose signature it is that a body may follow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Kernel,
+    Function,
+}
+
 pub(super) struct Parser<'a> {
     lexer: Lexer<'a>,
-    text: &'a str,
+    pub text: &'a str,
     /// The word that is looked at, not yet taken.
     pub token: Token<'a>,
 }
@@ -136,56 +142,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn header(&mut self, text: &str) -> Result<Module> {
-        let comments = text.get(..self.token.start).unwrap_or_default();
-        if !self.token.is(Kind::Directive, ".version") {
-            return Err(Refusal {
-                hint: "give the text that libNVVM, NVRTC, nvcc or nvJitLink made as PTX".to_owned(),
-                ..self.unexpected("`.version`, which begins PTX,")
-            });
-        }
-        self.take()?;
-        let version = self.expect(Kind::Number, "a version such as `8.0`")?;
-        let isa_version = isa_version(version.text).ok_or_else(|| {
-            let problem = format!("`{}` is no version such as `8.0`", clip(version.text));
-            refuse(version.line, problem)
-        })?;
-        if !self.token.is(Kind::Directive, ".target") {
-            return Err(self.unexpected("`.target`, which follows `.version`,"));
-        }
-        self.take()?;
-        let name = self.expect(Kind::Name, "an architecture such as `sm_75`")?;
-        let target = target(&name)?;
-        let mut target_options = Vec::new();
-        while self.take_mark(",")? {
-            let option = self.expect(Kind::Name, "an option of `.target`")?;
-            target_options.push(option.text.to_owned());
-        }
-        let mut address_size = 32;
-        if self.token.is(Kind::Directive, ".address_size") {
-            self.take()?;
-            let bits = self.expect(Kind::Number, "`32` or `64`")?;
-            address_size = match bits.text {
-                "32" => 32,
-                "64" => 64,
-                other => {
-                    let problem = format!("an address has 32 or 64 bits, not `{}`", clip(other));
-                    return Err(refuse(bits.line, problem));
-                }
-            };
-        }
-        Ok(Module {
-            isa_version,
-            target,
-            target_options,
-            address_size,
-            kernels: Vec::new(),
-            functions: Vec::new(),
-            externs: Vec::new(),
-            producer: producer(comments),
-        })
-    }
-
     fn statement(&mut self, module: &mut Module, symbols: &mut Symbols<'a>) -> Result<()> {
         let mut prefix = Prefix::None;
         loop {
@@ -246,7 +202,7 @@ impl<'a> Parser<'a> {
         } else {
             Vec::new()
         };
-        if self.body(&name)? {
+        if self.body(&name, Of::Kernel)? {
             module.kernels.push(PtxKernel {
                 name: name.text.to_owned(),
                 linkage: match prefix {
@@ -275,7 +231,7 @@ impl<'a> Parser<'a> {
         if self.token.is_mark("(") {
             self.skip_brackets()?;
         }
-        if self.body(&name)? {
+        if self.body(&name, Of::Function)? {
             symbols.defined.insert(name.text);
             module.functions.push(name.text.to_owned());
         } else {
@@ -306,24 +262,22 @@ impl<'a> Parser<'a> {
     }
 
     /// Steps over all that follows a signature; says whether there was a body.
-    fn body(&mut self, name: &Token<'a>) -> Result<bool> {
+    fn body(&mut self, name: &Token<'a>, of: Of) -> Result<bool> {
         loop {
             match (self.token.kind, self.token.text) {
                 (Kind::Mark, "{") => return self.skip_brackets().map(|()| true),
                 (Kind::Mark, ";") => return self.take().map(|_| false),
                 (Kind::Mark, ",") | (Kind::Number | Kind::String | Kind::Name, _) => {}
                 (Kind::Mark, "(") => return Err(self.no_name(name)),
-                (Kind::Directive, ".entry" | ".func" | ".visible" | ".extern" | ".weak") => {
-                    let what = format!("the body of `{}`", clip(name.text));
-                    return Err(self.unexpected(&what));
-                }
                 // The one directive here that has a `;` of its own, which is not that of a prototype.
                 (Kind::Directive, ".pragma") => {
                     self.skip_statement()?;
                     continue;
                 }
-                (Kind::Directive, _) => {}
-                (Kind::Mark | Kind::End, _) => {
+                (Kind::Directive, directive) if !begins_statement(directive) => {}
+                // The `;` of a prototype may be left out.
+                (Kind::Directive | Kind::End, _) if of == Of::Function => return Ok(false),
+                _ => {
                     let what = format!("the body of `{}`", clip(name.text));
                     return Err(self.unexpected(&what));
                 }
@@ -400,6 +354,24 @@ impl<'a> Parser<'a> {
     }
 }
 
+fn begins_statement(directive: &str) -> bool {
+    matches!(
+        directive,
+        ".entry"
+            | ".func"
+            | ".extern"
+            | ".visible"
+            | ".weak"
+            | ".common"
+            | ".global"
+            | ".const"
+            | ".shared"
+            | ".file"
+            | ".section"
+            | ".alias"
+    )
+}
+
 pub(super) fn refuse(line: u32, problem: String) -> Refusal {
     Refusal {
         line,
@@ -415,37 +387,4 @@ pub(super) fn clip(text: &str) -> String {
         clipped.push('…');
     }
     clipped
-}
-
-fn isa_version(text: &str) -> Option<IsaVersion> {
-    let (major, minor) = text.split_once('.')?;
-    Some(IsaVersion {
-        major: major.parse().ok()?,
-        minor: minor.parse().ok()?,
-    })
-}
-
-fn target(name: &Token<'_>) -> Result<Arch> {
-    let read = match name.text.parse::<Arch>() {
-        Ok(arch) if name.text.starts_with("sm_") => return Ok(arch),
-        Ok(arch) => format!("`.target` takes the name `{arch}`, not `{}`", name.text),
-        Err(crate::error::Error::InvalidArch { problem, .. }) => {
-            format!("`.target` names `{}`: {problem}", clip(name.text))
-        }
-        Err(other) => other.to_string(),
-    };
-    Err(refuse(name.line, read))
-}
-
-/// The line of the leading comments in which a compiler names itself.
-fn producer(comments: &str) -> Option<String> {
-    let lines = || {
-        comments
-            .lines()
-            .map(|line| line.trim_matches(|c: char| c.is_whitespace() || c == '/' || c == '*'))
-    };
-    lines()
-        .find(|line| line.starts_with("Cuda compilation tools"))
-        .or_else(|| lines().find(|line| line.starts_with("Generated by")))
-        .map(str::to_owned)
 }

@@ -1,0 +1,179 @@
+//! The ordered list of modules that a program owns.
+
+use std::collections::HashSet;
+use std::ffi::CString;
+use std::sync::Arc;
+
+use super::reader::{self, Linkage, ModuleInfo, ModuleKind, Symbol};
+use crate::error::{Error, InvalidInput, Result};
+
+/// One module of a program.
+#[derive(Debug, Clone)]
+pub(super) struct Module {
+    /// Tells this module from one that later takes its name.
+    pub(super) id: u64,
+    pub(super) name: CString,
+    pub(super) bytes: Arc<[u8]>,
+    pub(super) lazy: bool,
+    pub(super) info: Arc<ModuleInfo>,
+}
+
+impl Module {
+    pub(super) fn name(&self) -> &str {
+        // Made from a `str`, so this never falls back.
+        self.name.to_str().unwrap_or_default()
+    }
+
+    /// Looks at the module before any library does.
+    pub(super) fn read(id: u64, name: &str, bytes: Arc<[u8]>, lazy: bool) -> Result<Self> {
+        let refuse = |problem: String, hint: &str| -> Error {
+            InvalidInput {
+                input: name.to_owned(),
+                line: None,
+                problem,
+                hint: hint.to_owned(),
+            }
+            .into()
+        };
+        let c_name = CString::new(name).map_err(|_| {
+            Error::from(InvalidInput {
+                input: name.escape_debug().to_string(),
+                line: None,
+                problem: "the module's name holds a NUL byte".to_owned(),
+                hint: "give it a name without one".to_owned(),
+            })
+        })?;
+        let info = reader::look(&bytes).map_err(|e| {
+            Error::from(InvalidInput {
+                input: name.to_owned(),
+                line: e.line,
+                problem: e.problem,
+                hint: e.hint,
+            })
+        })?;
+        if lazy && info.kind == ModuleKind::Text {
+            return Err(refuse(
+                "a lazy module must be bitcode, and this is text".to_owned(),
+                "add it with `add_module`, or assemble it to bitcode first",
+            ));
+        }
+        if !lazy {
+            check_eager(&info, &refuse)?;
+        }
+        Ok(Module {
+            id,
+            name: c_name,
+            bytes,
+            lazy,
+            info: Arc::new(info),
+        })
+    }
+
+    /// Its kernels that other modules, and so the GPU's driver, can see.
+    pub(super) fn visible_kernels(&self) -> impl Iterator<Item = &Symbol> {
+        self.info.kernels().filter(|k| k.is_visible_definition())
+    }
+}
+
+/// What libNVVM would misread in a module that it takes whole, or complain of in riddles.
+fn check_eager(info: &ModuleInfo, refuse: &dyn Fn(String, &str) -> Error) -> Result<()> {
+    if let Some(triple) = &info.triple {
+        if !triple.starts_with("nvptx64-") {
+            return Err(refuse(
+                format!("its target triple is \"{triple}\""),
+                "libNVVM compiles 64-bit code for NVIDIA GPUs alone: use \"nvptx64-nvidia-cuda\"",
+            ));
+        }
+    }
+    if let Some(layout) = &info.data_layout {
+        if layout.split('-').any(|part| part.starts_with("p:32")) {
+            return Err(refuse(
+                "its data layout has 32-bit pointers (p:32)".to_owned(),
+                "CUDA has 64-bit pointers alone: use p:64:64:64",
+            ));
+        }
+    }
+    if info.nvvmir_version_malformed {
+        return Err(refuse(
+            "its `!nvvmir.version` is no node of two or four integers".to_owned(),
+            "write it as `!nvvmir.version = !{!0}` and `!0 = !{i32 2, i32 0}`",
+        ));
+    }
+    if info.nvvmir_version.is_none() && info.certain {
+        return Err(refuse(
+            "it has no `!nvvmir.version`, which every module that is not lazy needs".to_owned(),
+            "add the lines `!nvvmir.version = !{!0}` and `!0 = !{i32 2, i32 0}` (with a number that \
+             is free)",
+        ));
+    }
+    Ok(())
+}
+
+/// What is in the list, seen as a whole.
+pub(super) struct Modules<'a>(pub(super) &'a [Module]);
+
+impl<'a> Modules<'a> {
+    pub(super) fn eager(&self) -> impl Iterator<Item = &'a Module> + use<'a> {
+        self.0.iter().filter(|module| !module.lazy)
+    }
+
+    pub(super) fn names(&self) -> Vec<&'a str> {
+        self.0.iter().map(Module::name).collect()
+    }
+
+    /// Whether some module declares an `__nv_*` function that none defines; also where the reader
+    /// lost track of a module, since libdevice too many costs a millisecond, and one too few a kernel.
+    pub(super) fn need_libdevice(&self) -> bool {
+        let is_libdevice = |symbol: &&Symbol| symbol.name.starts_with(b"__nv_");
+        if self.0.iter().any(|module| !module.info.certain) {
+            return true;
+        }
+        let mut wanted = self
+            .0
+            .iter()
+            .flat_map(|module| module.info.symbols.iter())
+            .filter(is_libdevice)
+            .filter(|symbol| is_reference(symbol))
+            .peekable();
+        if wanted.peek().is_none() {
+            return false;
+        }
+        let defined: HashSet<&[u8]> = self
+            .0
+            .iter()
+            .flat_map(|module| module.info.visible_definitions())
+            .filter(is_libdevice)
+            .map(|symbol| symbol.name.as_slice())
+            .collect();
+        wanted.any(|symbol| !defined.contains(symbol.name.as_slice()))
+    }
+
+    /// Refuses a program that has nothing to compile.
+    pub(super) fn check_not_empty(&self) -> Result<()> {
+        if self.eager().next().is_some() {
+            return Ok(());
+        }
+        let (problem, hint) = if self.0.is_empty() {
+            ("the program has no module", "add one with `add_module`")
+        } else {
+            (
+                "the program has lazy modules alone, and of those only what another module uses is \
+                 compiled",
+                "add the module with the kernels by `add_module`",
+            )
+        };
+        Err(InvalidInput {
+            input: "program".to_owned(),
+            line: None,
+            problem: problem.to_owned(),
+            hint: hint.to_owned(),
+        }
+        .into())
+    }
+}
+
+/// A definition that stays in its module refers to nothing outside; a declaration does, and so does
+/// a copy for the optimiser.
+fn is_reference(symbol: &Symbol) -> bool {
+    !symbol.defined || symbol.linkage == Linkage::AvailableExternally
+}

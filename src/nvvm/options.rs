@@ -1,0 +1,266 @@
+//! What libNVVM is asked to do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::arch::Arch;
+use crate::artifact::IsaVersion;
+use crate::error::{Error, Result};
+
+/// Options of one compilation or verification.
+///
+/// A field that is `None` leaves the library's default. Every option that the library takes has a
+/// field; [`extra`](Options::extra) is for flags that a newer library brings.
+///
+/// ```
+/// use cuda_program::{Arch, nvvm};
+///
+/// let options = nvvm::Options::new(Arch::SM_90).ftz(true).opt(nvvm::OptLevel::O3);
+/// assert_eq!(options.ftz, Some(true));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Options {
+    /// `-arch=compute_…`: the GPU architecture to compile for.
+    pub arch: Arch,
+    /// `-g`: full debugging information, from the debug metadata of the modules. Valid without
+    /// optimisation alone, so it brings `-opt=0` along. Default: off.
+    #[serde(default)]
+    pub debug: bool,
+    /// `-opt=0` or `-opt=3`. Default: 3.
+    #[serde(default)]
+    pub opt: Option<OptLevel>,
+    /// `-ftz=1`: flush single-precision denormals to zero. Default: keep them.
+    #[serde(default)]
+    pub ftz: Option<bool>,
+    /// `-prec-sqrt=0`: a faster approximation of the single-precision square root. Default: IEEE.
+    #[serde(default)]
+    pub prec_sqrt: Option<bool>,
+    /// `-prec-div=0`: a faster approximation of single-precision division. Default: IEEE.
+    #[serde(default)]
+    pub prec_div: Option<bool>,
+    /// `-fma=0`: no contraction of a multiply and an add into one. Default: contract.
+    #[serde(default)]
+    pub fma: Option<bool>,
+    /// `-jump-table-density=…`: how dense the cases of a switch must be to become a jump table, in
+    /// percent, 0 to 101. Default: 101, never. Not in libNVVM 12.0.
+    #[serde(default)]
+    pub jump_table_density: Option<u8>,
+    /// `-ptx-version-target=…`: the PTX ISA version to write, for a driver that reads no newer one.
+    /// Default: the newest that the library writes. From libNVVM 13.1 on, and below compute_100 by
+    /// the newer NVVM alone, which [`Dialect::Auto`] then picks.
+    #[serde(default)]
+    pub ptx_version: Option<IsaVersion>,
+    /// `-nvvm-latest`, or not: which of the library's two compilers reads the modules.
+    #[serde(default)]
+    pub dialect: Dialect,
+    /// Functions besides the kernels that must survive a later LTO link, by name. Each must be
+    /// defined with external linkage by a module that is not lazy.
+    #[serde(default)]
+    pub keep: Vec<String>,
+    /// Flags passed as they are, behind all others.
+    #[serde(default)]
+    pub extra: Vec<String>,
+}
+
+/// How much the compiler optimises.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum OptLevel {
+    /// `-opt=0`: not at all.
+    O0,
+    /// `-opt=3`: the default.
+    O3,
+}
+
+/// Which of the two compilers inside libNVVM reads the modules.
+///
+/// For architectures below compute_100 libNVVM reads the IR of LLVM 7 (typed pointers); from
+/// compute_100 on, and below it with the newer NVVM that 13.x libraries bring, that of a current
+/// LLVM, which reads typed pointers too.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Dialect {
+    /// The library's own choice, but the newer NVVM where a module or an option needs it.
+    #[default]
+    Auto,
+    /// Never the newer NVVM below compute_100.
+    Legacy,
+    /// `-nvvm-latest`: the newer NVVM on every architecture.
+    Latest,
+}
+
+macro_rules! setters {
+    ($($(#[$meta:meta])* $name:ident: $ty:ty => $wrap:expr;)*) => {
+        $(
+            $(#[$meta])*
+            #[must_use]
+            pub fn $name(mut self, $name: $ty) -> Self {
+                self.$name = $wrap($name);
+                self
+            }
+        )*
+    };
+}
+
+impl Options {
+    /// The library's defaults for an architecture.
+    #[must_use]
+    pub fn new(arch: Arch) -> Self {
+        Options {
+            arch,
+            debug: false,
+            opt: None,
+            ftz: None,
+            prec_sqrt: None,
+            prec_div: None,
+            fma: None,
+            jump_table_density: None,
+            ptx_version: None,
+            dialect: Dialect::Auto,
+            keep: Vec::new(),
+            extra: Vec::new(),
+        }
+    }
+
+    setters! {
+        /// Sets [`debug`](Options::debug).
+        debug: bool => std::convert::identity;
+        /// Sets [`opt`](Options::opt).
+        opt: OptLevel => Some;
+        /// Sets [`ftz`](Options::ftz).
+        ftz: bool => Some;
+        /// Sets [`prec_sqrt`](Options::prec_sqrt).
+        prec_sqrt: bool => Some;
+        /// Sets [`prec_div`](Options::prec_div).
+        prec_div: bool => Some;
+        /// Sets [`fma`](Options::fma).
+        fma: bool => Some;
+        /// Sets [`jump_table_density`](Options::jump_table_density), in percent.
+        jump_table_density: u8 => Some;
+        /// Sets [`ptx_version`](Options::ptx_version).
+        ptx_version: IsaVersion => Some;
+        /// Sets [`dialect`](Options::dialect).
+        dialect: Dialect => std::convert::identity;
+    }
+
+    /// Adds a name to [`keep`](Options::keep).
+    #[must_use]
+    pub fn keep(mut self, name: impl Into<String>) -> Self {
+        self.keep.push(name.into());
+        self
+    }
+
+    /// Adds a flag to [`extra`](Options::extra).
+    #[must_use]
+    pub fn extra(mut self, flag: impl Into<String>) -> Self {
+        self.extra.push(flag.into());
+        self
+    }
+
+    /// The flags of the typed fields, without those that depend on the modules or the library.
+    pub(super) fn flags(&self) -> Vec<String> {
+        let bit = |value: bool| u8::from(value);
+        let mut flags = vec![format!("-arch={}", self.arch.compute())];
+        if self.debug {
+            flags.push("-g".to_owned());
+        }
+        match self.opt {
+            Some(OptLevel::O0) => flags.push("-opt=0".to_owned()),
+            Some(OptLevel::O3) => flags.push("-opt=3".to_owned()),
+            None if self.debug => flags.push("-opt=0".to_owned()),
+            None => {}
+        }
+        for (name, value) in [
+            ("ftz", self.ftz),
+            ("prec-sqrt", self.prec_sqrt),
+            ("prec-div", self.prec_div),
+            ("fma", self.fma),
+        ] {
+            flags.extend(value.map(|value| format!("-{name}={}", bit(value))));
+        }
+        flags.extend(
+            self.jump_table_density
+                .map(|percent| format!("-jump-table-density={percent}")),
+        );
+        flags
+    }
+
+    /// Refuses what the documentation rules out, and what the library would ignore without a word.
+    pub(super) fn check(&self, lto: bool) -> Result<()> {
+        let refuse = |problem: &str, hint: &str| {
+            Err(Error::InvalidOptions {
+                problem: problem.to_owned(),
+                hint: hint.to_owned(),
+            })
+        };
+        if self.debug && self.opt == Some(OptLevel::O3) {
+            return refuse(
+                "`debug` (-g) is valid without optimisation alone, and `opt` is O3",
+                "set `opt` to O0 or leave it out, or leave `debug` out",
+            );
+        }
+        if let Some(percent) = self.jump_table_density
+            && percent > 101
+        {
+            return refuse(
+                &format!("`jump_table_density` is {percent}"),
+                "it is a percentage from 0 to 101, where 101 means never",
+            );
+        }
+        if lto && self.ptx_version.is_some() {
+            return refuse(
+                "`ptx_version` says nothing about LTO IR",
+                "ask for the PTX version where PTX is made of it, at the link",
+            );
+        }
+        if self.ptx_version.is_some()
+            && self.dialect == Dialect::Legacy
+            && self.arch < Arch::SM_100
+        {
+            return refuse(
+                "`ptx_version` is honoured below compute_100 by the newer NVVM alone, and `dialect` \
+                 is Legacy",
+                "set `dialect` to Auto or Latest, or leave `ptx_version` out",
+            );
+        }
+        if self.dialect == Dialect::Legacy && self.arch >= Arch::SM_100 {
+            return refuse(
+                &format!("the LLVM 7 dialect is not there for {}", self.arch.compute()),
+                "it ends below compute_100: set `dialect` to Auto",
+            );
+        }
+        self.check_extra()
+    }
+
+    fn check_extra(&self) -> Result<()> {
+        /// Each flag that has a field, and the field.
+        const TYPED: &[(&str, &str)] = &[
+            ("-arch", "arch"),
+            ("-g", "debug"),
+            ("-opt", "opt"),
+            ("-ftz", "ftz"),
+            ("-prec-sqrt", "prec_sqrt"),
+            ("-prec-div", "prec_div"),
+            ("-fma", "fma"),
+            ("-jump-table-density", "jump_table_density"),
+            ("-ptx-version-target", "ptx_version"),
+            ("-nvvm-latest", "dialect"),
+        ];
+        for flag in &self.extra {
+            let name = flag.split_once('=').map_or(flag.as_str(), |(name, _)| name);
+            let hint = match TYPED.iter().find(|(typed, _)| *typed == name) {
+                Some((_, field)) => format!("set the field `{field}` instead"),
+                None if name == "-gen-lto" => "compile to `LtoIr` instead".to_owned(),
+                None if flag.contains('\0') => "take the NUL byte out".to_owned(),
+                None if !flag.starts_with('-') => "a flag begins with `-`".to_owned(),
+                None => continue,
+            };
+            return Err(Error::InvalidOptions {
+                problem: format!("`extra` holds {flag:?}"),
+                hint,
+            });
+        }
+        Ok(())
+    }
+}

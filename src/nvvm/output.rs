@@ -1,0 +1,119 @@
+//! From the library's bytes to an artifact: success is a claim, and is checked.
+
+use super::options::Options;
+use super::plan::Plan;
+use crate::artifact::{Artifact, LtoIr, Ptx};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, Library, Result};
+
+/// What a [`Program`](super::Program) compiles to: [`Ptx`] or [`LtoIr`].
+pub trait Output: Artifact + sealed::Finish {}
+
+impl Output for Ptx {}
+impl Output for LtoIr {}
+
+/// What was asked for, for the check of what came.
+pub struct Context<'a> {
+    pub(super) options: &'a Options,
+    pub(super) plan: &'a Plan,
+    pub(super) library: &'a Library,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+pub(super) mod sealed {
+    /// How bytes of the library become the artifact.
+    pub trait Finish: Sized {
+        /// Whether the library is asked for LTO IR.
+        const LTO: bool;
+
+        /// Checks what came and makes the artifact.
+        fn finish(bytes: Vec<u8>, context: super::Context<'_>) -> crate::error::Result<Self>;
+    }
+}
+
+impl Context<'_> {
+    fn wrong(self, problem: String, hint: &str) -> Error {
+        Error::WrongOutput {
+            problem,
+            hint: hint.to_owned(),
+            library: self.library.clone(),
+            diagnostics: self.diagnostics,
+        }
+    }
+}
+
+impl sealed::Finish for Ptx {
+    const LTO: bool = false;
+
+    fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
+        let ptx = match String::from_utf8(bytes) {
+            Ok(text) => Ptx::from_text(text),
+            Err(_) => return Err(context.wrong("its PTX is no UTF-8".to_owned(), UNREADABLE)),
+        };
+        let ptx = match ptx {
+            Ok(ptx) => ptx,
+            Err(e) => {
+                return Err(context.wrong(format!("its PTX cannot be read: {e}"), UNREADABLE));
+            }
+        };
+        let missing: Vec<String> = context
+            .plan
+            .kernels
+            .iter()
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .filter(|name| ptx.kernel(name).is_none())
+            .collect();
+        if !missing.is_empty() {
+            return Err(context.wrong(
+                format!("the PTX lacks the kernels {}", missing.join(", ")),
+                "see that each is a function that returns void and is marked as a kernel",
+            ));
+        }
+        let from_libdevice: Vec<&str> = ptx
+            .externs()
+            .iter()
+            .map(|symbol| symbol.name.as_str())
+            .filter(|name| name.starts_with("__nv_"))
+            .collect();
+        if context.plan.libdevice_expected && !from_libdevice.is_empty() {
+            let names = from_libdevice.join(", ");
+            return Err(context.wrong(
+                format!("the PTX refers to {names}, which neither a module nor libdevice defines"),
+                "correct the name, add the module that defines it, or set libdevice to `Never` if \
+                 another link is to bring it",
+            ));
+        }
+        if let Some(asked) = context.options.ptx_version {
+            let written = ptx.isa_version();
+            if written != asked {
+                return Err(context.wrong(
+                    format!("the PTX is of version {written}, not {asked} as asked for"),
+                    "ask for a version that the library writes",
+                ));
+            }
+        }
+        Ok(ptx.with_diagnostics(context.diagnostics))
+    }
+}
+
+const UNREADABLE: &str = "see whether a name in the modules holds a character that PTX cannot spell";
+
+impl sealed::Finish for LtoIr {
+    const LTO: bool = true;
+
+    fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
+        let kernels: Vec<String> = context
+            .plan
+            .kernels
+            .iter()
+            .map(|name| String::from_utf8_lossy(name).into_owned())
+            .collect();
+        match LtoIr::new("LTO IR", bytes, kernels, Some(context.options.arch)) {
+            Ok(ltoir) => Ok(ltoir.with_diagnostics(context.diagnostics)),
+            Err(e) => Err(context.wrong(
+                format!("its LTO IR cannot be read: {e}"),
+                "report it with the modules that show it",
+            )),
+        }
+    }
+}

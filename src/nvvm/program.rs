@@ -1,0 +1,402 @@
+//! A program: modules in, PTX or LTO IR out.
+
+use std::ffi::CString;
+use std::fmt;
+use std::sync::Arc;
+
+use super::dialect;
+use super::handle::{Handle, NotMade, Wanted};
+use super::libdevice::{self, Libdevice};
+use super::modules::{Module, Modules};
+use super::options::Options;
+use super::output::{self, Output};
+use super::plan::Plan;
+use super::reader::ModuleInfo;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{Error, InvalidInput, LibraryError, Result, Stage};
+use crate::guard::{Guarded, guarded};
+use crate::sync::Mutex;
+use crate::sys::{Failed, Nvvm};
+use crate::toolkit::{Opened, Toolkit};
+
+/// NVVM IR modules that are compiled together, by libNVVM.
+///
+/// All methods take `&self`, and a program may be used from any number of threads: each waits for its
+/// turn. Programs share nothing; as many compile at once as there are threads (libNVVM 12.0 alone
+/// takes turns inside).
+///
+/// A program may be compiled again and again, with other options and for other architectures. The
+/// program owns the ordered list of its modules: they may be added between compilations, replaced and
+/// taken back, and a bad one spoils nothing beyond the calls made while it is there.
+///
+/// ```no_run
+/// use cuda_program::{Arch, Ptx, Toolkit, nvvm};
+///
+/// # fn main() -> cuda_program::Result<()> {
+/// let toolkit = Toolkit::discover()?;
+/// let program = nvvm::Program::new(&toolkit)?;
+/// program.add_module("saxpy.ll", include_bytes!("../../fixtures/saxpy.ll"))?;
+/// let ptx = program.compile::<Ptx>(&nvvm::Options::new(Arch::SM_90))?;
+/// println!("{}", ptx.as_str());
+/// # Ok(())
+/// # }
+/// ```
+#[doc(alias = "nvvmProgram")]
+pub struct Program {
+    nvvm: Arc<Opened<Nvvm>>,
+    /// Reads the libdevice beside libNVVM; called under the lock of `state`.
+    beside: Box<dyn Fn() -> Result<Arc<[u8]>> + Send + Sync>,
+    /// Guards the list of modules, the choice of libdevice, and the handle derived from them: one
+    /// call works with the library at a time, and libdevice is added once in a handle's life.
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    modules: Vec<Module>,
+    next_id: u64,
+    libdevice: Libdevice,
+    /// The user's own libdevice, where that was chosen; it was found to be one.
+    own: Option<Arc<[u8]>>,
+    handle: Option<Handle>,
+}
+
+impl Program {
+    /// An empty program over the toolkit's libNVVM.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where there is no libNVVM, with every place that was tried.
+    #[doc(alias = "nvvmCreateProgram")]
+    pub fn new(toolkit: &Toolkit) -> Result<Self> {
+        let nvvm = toolkit.nvvm()?.clone();
+        let toolkit = toolkit.clone();
+        Ok(Self::over(nvvm, move || Ok(toolkit.libdevice()?.bytes.clone())))
+    }
+
+    /// A program over any function table.
+    pub(crate) fn over(
+        nvvm: Arc<Opened<Nvvm>>,
+        beside: impl Fn() -> Result<Arc<[u8]>> + Send + Sync + 'static,
+    ) -> Self {
+        Program {
+            nvvm,
+            beside: Box::new(beside),
+            state: Mutex::new(State::default()),
+        }
+    }
+
+    /// Adds a module, as text or as bitcode, told apart by content. The bytes are copied.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] where the bytes are no NVVM IR (empty, another kind of file, damaged
+    /// bitcode), for another platform, without `!nvvmir.version`, where the name holds a NUL byte, or
+    /// where a module of that name is there already. The program stays as it was.
+    #[doc(alias = "nvvmAddModuleToProgram")]
+    pub fn add_module(&self, name: impl AsRef<str>, ir: impl AsRef<[u8]>) -> Result<()> {
+        self.add(name.as_ref(), ir.as_ref(), false)
+    }
+
+    /// Adds a module of which only what other modules use is compiled, as a library of functions. It
+    /// must be bitcode.
+    ///
+    /// # Errors
+    ///
+    /// As for [`add_module`](Program::add_module), and for text. Bitcode that cannot be read to its
+    /// end is refused: the library would end the process.
+    #[doc(alias = "nvvmLazyAddModuleToProgram")]
+    pub fn add_lazy_module(&self, name: impl AsRef<str>, bitcode: impl AsRef<[u8]>) -> Result<()> {
+        self.add(name.as_ref(), bitcode.as_ref(), true)
+    }
+
+    fn add(&self, name: &str, bytes: &[u8], lazy: bool) -> Result<()> {
+        // Looked at before the lock is taken: a large module must not keep others waiting.
+        let module = Module::read(0, name, bytes.into(), lazy)?;
+        let mut state = self.state.lock();
+        if state.modules.iter().any(|there| there.name() == name) {
+            return Err(InvalidInput {
+                input: name.to_owned(),
+                line: None,
+                problem: "the program has a module of this name already".to_owned(),
+                hint: "replace it with `replace_module`, or give this one another name".to_owned(),
+            }
+            .into());
+        }
+        let id = state.new_id();
+        state.modules.push(Module { id, ..module });
+        Ok(())
+    }
+
+    /// Puts other bytes in the place of a module. It stays lazy if it was.
+    ///
+    /// # Errors
+    ///
+    /// As for [`add_module`](Program::add_module), and where there is no module of that name. The
+    /// program stays as it was.
+    pub fn replace_module(&self, name: impl AsRef<str>, ir: impl AsRef<[u8]>) -> Result<()> {
+        let name = name.as_ref();
+        let mut state = self.state.lock();
+        let at = state.position(name)?;
+        let id = state.new_id();
+        if let Some(place) = state.modules.get_mut(at) {
+            *place = Module::read(id, name, ir.as_ref().into(), place.lazy)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a module back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] where there is no module of that name; it lists those there are.
+    pub fn remove_module(&self, name: impl AsRef<str>) -> Result<()> {
+        let mut state = self.state.lock();
+        let at = state.position(name.as_ref())?;
+        state.modules.remove(at);
+        Ok(())
+    }
+
+    /// The modules by name, in their order, with what was read of each.
+    #[must_use]
+    pub fn modules(&self) -> Vec<(String, Arc<ModuleInfo>)> {
+        let state = self.state.lock();
+        state
+            .modules
+            .iter()
+            .map(|module| (module.name().to_owned(), module.info.clone()))
+            .collect()
+    }
+
+    /// Says where the functions `__nv_*` come from. Default: [`Libdevice::Auto`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] where bytes of one's own are no libdevice: damaged, no bitcode, or
+    /// without a single `__nv_*` function. The choice made before stands then.
+    pub fn set_libdevice(&self, libdevice: Libdevice) -> Result<()> {
+        let own = match &libdevice {
+            Libdevice::Bytes(bytes) => {
+                libdevice::check(bytes).map_err(|problem| InvalidInput {
+                    input: "libdevice".to_owned(),
+                    line: None,
+                    problem,
+                    hint: "give the content of NVIDIA's libdevice.10.bc, or of bitcode that defines \
+                           `__nv_*` functions as it does"
+                        .to_owned(),
+                })?;
+                Some(bytes.clone())
+            }
+            _ => None,
+        };
+        let mut state = self.state.lock();
+        state.libdevice = libdevice;
+        state.own = own;
+        Ok(())
+    }
+
+    /// Asks libNVVM to verify the program without compiling it; returns what it said.
+    ///
+    /// Compiling is the authority: libNVVM refuses here what it compiles (some atomics for
+    /// compute_100), and passes what it then refuses. On some malformed modules its verifier ends the
+    /// process; what strangers send is verified in a process of its own.
+    ///
+    /// # Errors
+    ///
+    /// As for [`compile`](Program::compile).
+    #[doc(alias = "nvvmVerifyProgram")]
+    pub fn verify(&self, options: &Options) -> Result<Vec<Diagnostic>> {
+        let mut state = self.state.lock();
+        self.run(&mut state, options, false, |handle, flags, guard| {
+            handle.raw.verify(flags, guard).map_err(|code| (Stage::Verify, code))
+        })
+        .map(|done| done.diagnostics)
+    }
+
+    /// Compiles the program to PTX or to LTO IR.
+    ///
+    /// What the compiler said besides is in the artifact's diagnostics. A program that is compiled to
+    /// LTO IR has its kernels pinned, so that a later link keeps them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidOptions`] for options that exclude each other; [`Error::InvalidInput`] for a
+    /// program without a module to compile; [`Error::Dialect`] for a module that is newer than the
+    /// library reads; [`Error::Library`] with code, log and options where libNVVM fails;
+    /// [`Error::WrongOutput`] where it reports success for something else than was asked for. The
+    /// program can be used afterwards.
+    #[doc(alias = "nvvmCompileProgram")]
+    #[doc(alias = "nvvmGetCompiledResult")]
+    pub fn compile<T: Output>(&self, options: &Options) -> Result<T> {
+        let mut state = self.state.lock();
+        let done = self.run(&mut state, options, T::LTO, |handle, flags, guard| {
+            handle
+                .raw
+                .compile(flags, guard)
+                .map_err(|code| (Stage::Compile, code))?;
+            handle.raw.result(guard).map_err(|code| (Stage::Fetch, code))
+        })?;
+        drop(state);
+        T::finish(
+            done.value,
+            output::Context {
+                options,
+                plan: &done.plan,
+                library: &self.nvvm.library,
+                diagnostics: done.diagnostics,
+            },
+        )
+    }
+
+    /// Brings the handle to what the options need and calls the library.
+    fn run<R>(
+        &self,
+        state: &mut State,
+        options: &Options,
+        lto: bool,
+        call: impl FnOnce(&mut Handle, &[CString], &Guarded) -> Result<R, (Stage, Failed)>,
+    ) -> Result<Done<R>> {
+        options.check(lto)?;
+        Modules(&state.modules).check_not_empty()?;
+        guarded(|guard| {
+            let choice = dialect::choose(options, &state.modules, &self.nvvm, guard)?;
+            let mut plan = Plan::new(
+                options,
+                lto,
+                &state.modules,
+                state.libdevice != Libdevice::Never,
+                choice,
+            )?;
+            let wanted = Wanted {
+                modules: &state.modules,
+                libdevice: self.libdevice(state)?,
+                pins: lto.then(|| plan.pins.clone()),
+            };
+            let handle = Handle::bring(&mut state.handle, self.nvvm.api, &wanted, guard)
+                .map_err(|failed| self.not_made(failed, &plan))?;
+            let result = call(handle, &plan.flags, guard);
+            let log = super::log::text(&handle.raw.log(guard));
+            let names = Modules(&state.modules).names();
+            let mut diagnostics = std::mem::take(&mut plan.notes);
+            match result {
+                Ok(value) => {
+                    diagnostics.extend(super::log::parse(&log, &names, Severity::Warning));
+                    tracing::debug!(arch = %options.arch, lto, "libNVVM is done");
+                    Ok(Done {
+                        value,
+                        plan,
+                        diagnostics,
+                    })
+                }
+                Err((stage, code)) => {
+                    diagnostics.extend(super::log::parse(&log, &names, Severity::Error));
+                    Err(self.failed(stage, code, log, diagnostics, plan, options, guard))
+                }
+            }
+        })?
+    }
+
+    /// The libdevice to add, if any.
+    fn libdevice(&self, state: &State) -> Result<Option<Arc<[u8]>>> {
+        let needed = match state.libdevice {
+            Libdevice::Never => false,
+            Libdevice::Always => true,
+            Libdevice::Auto | Libdevice::Bytes(_) => Modules(&state.modules).need_libdevice(),
+        };
+        if !needed {
+            return Ok(None);
+        }
+        match &state.own {
+            Some(own) => Ok(Some(own.clone())),
+            None => (self.beside)().map(Some),
+        }
+    }
+
+    fn not_made(&self, failed: NotMade, plan: &Plan) -> Error {
+        let NotMade { code, input, log } = failed;
+        let log = super::log::text(&log);
+        LibraryError {
+            stage: if input.is_some() { Stage::Add } else { Stage::Create },
+            code: code.0 as i32,
+            code_name: self.nvvm.api.code_name(code.0),
+            input,
+            diagnostics: super::log::parse(&log, &[], Severity::Error),
+            log,
+            options: plan.shown(),
+            library: self.nvvm.library.clone(),
+            hint: None,
+        }
+        .into()
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn failed(
+        &self,
+        stage: Stage,
+        code: Failed,
+        log: String,
+        diagnostics: Vec<Diagnostic>,
+        plan: Plan,
+        options: &Options,
+        guard: &Guarded,
+    ) -> Error {
+        if let Some(Error::Dialect(mut dialect)) = plan.suspicion {
+            dialect.log = log;
+            return Error::Dialect(dialect);
+        }
+        LibraryError {
+            stage,
+            code: code.0 as i32,
+            code_name: self.nvvm.api.code_name(code.0),
+            input: None,
+            hint: super::hints::of(code, options, &self.nvvm, guard),
+            diagnostics,
+            log,
+            options: plan.shown(),
+            library: self.nvvm.library.clone(),
+        }
+        .into()
+    }
+}
+
+/// What a call brought.
+struct Done<R> {
+    value: R,
+    plan: Plan,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl State {
+    fn new_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    fn position(&self, name: &str) -> Result<usize> {
+        self.modules
+            .iter()
+            .position(|module| module.name() == name)
+            .ok_or_else(|| {
+                let names = Modules(&self.modules).names();
+                InvalidInput {
+                    input: name.to_owned(),
+                    line: None,
+                    problem: "the program has no module of this name".to_owned(),
+                    hint: if names.is_empty() {
+                        "it has none at all".to_owned()
+                    } else {
+                        format!("it has {}", names.join(", "))
+                    },
+                }
+                .into()
+            })
+    }
+}
+
+impl fmt::Debug for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Program")
+            .field("library", &self.nvvm.library)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,18 @@
+//! Bitcode: a bitstream of nested blocks of records, and the module that they spell.
+//!
+//! The library aborts its process on bitcode that is cut short, so every block is walked to its
+//! end here, those too of which nothing is kept. Nothing is searched for: what is read lies where
+//! the format says.
+
+mod abbreviation;
+mod bits;
+mod fault;
+mod file;
+mod metadata;
+mod modern;
+mod module;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+pub(super) use file::read;

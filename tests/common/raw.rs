@@ -1,0 +1,103 @@
+//! The plain C calls, for what the crate itself is checked against.
+
+use std::ffi::{CStr, CString, c_char};
+
+use cuda_program::Toolkit;
+use cuda_program::sys::bindings::{nvjitlink, nvrtc};
+
+/// CUDA C++ to LTO IR by NVRTC.
+pub fn nvrtc_ltoir(toolkit: &Toolkit, source: &str, arch: &str) -> Vec<u8> {
+    let api = toolkit.nvrtc().unwrap().api;
+    let source = CString::new(source).unwrap();
+    let options = [
+        CString::new(format!("-arch={arch}")).unwrap(),
+        c"-dlto".to_owned(),
+    ];
+    let options: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
+    // SAFETY: a live handle throughout, valid strings, and buffers of the sizes asked for.
+    unsafe {
+        let mut program = std::ptr::null_mut();
+        let name = c"helper.cu".as_ptr();
+        let none = std::ptr::null();
+        let code =
+            (api.nvrtcCreateProgram)(&mut program, source.as_ptr(), name, 0, none, none);
+        assert_eq!(code, nvrtc::NVRTC_SUCCESS);
+        let code = (api.nvrtcCompileProgram)(program, 2, options.as_ptr());
+        assert_eq!(code, nvrtc::NVRTC_SUCCESS);
+        let mut size = 0;
+        assert_eq!((api.nvrtcGetLTOIRSize)(program, &mut size), nvrtc::NVRTC_SUCCESS);
+        let mut ltoir = vec![0_u8; size];
+        let code = (api.nvrtcGetLTOIR)(program, ltoir.as_mut_ptr().cast());
+        assert_eq!(code, nvrtc::NVRTC_SUCCESS);
+        (api.nvrtcDestroyProgram)(&mut program);
+        ltoir
+    }
+}
+
+/// Links LTO IR to a cubin by nvJitLink.
+pub fn link(toolkit: &Toolkit, inputs: &[&[u8]], options: &[&CStr]) -> Vec<u8> {
+    let api = toolkit.nvjitlink().unwrap().api;
+    let mut options: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
+    // SAFETY: a live handle throughout, valid strings, and buffers of the sizes asked for.
+    unsafe {
+        let mut handle = std::ptr::null_mut();
+        let count = u32::try_from(options.len()).unwrap();
+        let created = (api.nvJitLinkCreate)(&mut handle, count, options.as_mut_ptr());
+        assert_eq!(created, nvjitlink::NVJITLINK_SUCCESS);
+        let mut failed = None;
+        for (n, input) in inputs.iter().enumerate() {
+            let name = CString::new(format!("input{n}")).unwrap();
+            let code = (api.nvJitLinkAddData)(
+                handle,
+                nvjitlink::NVJITLINK_INPUT_LTOIR,
+                input.as_ptr().cast(),
+                input.len(),
+                name.as_ptr(),
+            );
+            failed = failed.or((code != nvjitlink::NVJITLINK_SUCCESS).then_some(code));
+        }
+        if failed.is_none() {
+            let code = (api.nvJitLinkComplete)(handle);
+            failed = (code != nvjitlink::NVJITLINK_SUCCESS).then_some(code);
+        }
+        let mut size = 0;
+        (api.nvJitLinkGetErrorLogSize)(handle, &mut size);
+        let mut log = vec![0_u8; size.max(1)];
+        (api.nvJitLinkGetErrorLog)(handle, log.as_mut_ptr().cast());
+        assert_eq!(failed, None, "{}", String::from_utf8_lossy(&log));
+        let mut size = 0;
+        let code = (api.nvJitLinkGetLinkedCubinSize)(handle, &mut size);
+        assert_eq!(code, nvjitlink::NVJITLINK_SUCCESS);
+        let mut cubin = vec![0_u8; size];
+        (api.nvJitLinkGetLinkedCubin)(handle, cubin.as_mut_ptr().cast());
+        (api.nvJitLinkDestroy)(&mut handle);
+        cubin
+    }
+}
+
+/// The kernels of a cubin, sorted: the functions that carry the entry bit.
+pub fn cubin_kernels(cubin: &[u8]) -> Vec<String> {
+    use object::read::elf::{ElfFile64, Sym};
+    use object::{Object, ObjectSymbol};
+    const ENTRY: u8 = 0x10;
+    let file = ElfFile64::<object::Endianness>::parse(cubin).unwrap();
+    let mut names: Vec<String> = file
+        .symbols()
+        .filter(|symbol| symbol.elf_symbol().st_other() & ENTRY != 0)
+        .map(|symbol| symbol.name().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The undefined symbols of a cubin.
+pub fn cubin_undefined(cubin: &[u8]) -> Vec<String> {
+    use object::{Object, ObjectSymbol};
+    let file = object::read::elf::ElfFile64::<object::Endianness>::parse(cubin).unwrap();
+    file.symbols()
+        .filter(|symbol| symbol.is_undefined())
+        .filter_map(|symbol| symbol.name().ok())
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}

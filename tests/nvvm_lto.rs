@@ -1,0 +1,221 @@
+//! LTO IR of libNVVM keeps its kernels through a link by nvJitLink.
+
+mod common;
+#[path = "common/raw.rs"]
+mod raw;
+
+use common::{NEWEST, TARGET, ending, toolkit};
+use cuda_program::nvvm::{Dialect, Options, Program};
+use cuda_program::{Arch, Error, LtoIr, Ptx, Severity};
+use rstest::rstest;
+
+/// A kernel that calls `helper`, which another module is to define.
+fn caller(kernel: &str) -> String {
+    format!(
+        "{TARGET}declare float @helper(float)
+define void @{kernel}(float* %p) {{
+  %x = load float, float* %p
+  %y = call float @helper(float %x)
+  store float %y, float* %p
+  ret void
+}}
+{}",
+        ending(&[("void (float*)*", kernel)])
+    )
+}
+
+/// The same, marked by its calling convention and with opaque pointers.
+fn modern_caller(kernel: &str) -> String {
+    format!(
+        "{TARGET}declare float @helper(float)
+define ptx_kernel void @{kernel}(ptr %p) {{
+  %x = load float, ptr %p
+  %y = call float @helper(float %x)
+  store float %y, ptr %p
+  ret void
+}}
+{}",
+        ending(&[])
+    )
+}
+
+const HELPER: &str = "extern \"C\" __device__ float helper(float x) { return x * 3.0f + 1.0f; }";
+
+fn linked(sources: &[(&str, &[u8])], options: &Options, latest: bool) -> Vec<u8> {
+    let toolkit = toolkit(NEWEST);
+    let program = Program::new(&toolkit).unwrap();
+    for (name, ir) in sources {
+        program.add_module(name, ir).unwrap();
+    }
+    let ltoir: LtoIr = program.compile(options).unwrap();
+    let helper = raw::nvrtc_ltoir(&toolkit, HELPER, &options.arch.sm());
+    let arch = std::ffi::CString::new(format!("-arch={}", options.arch.sm())).unwrap();
+    let mut flags = vec![arch.as_c_str(), c"-lto"];
+    if latest {
+        flags.push(c"-nvvm-latest");
+    }
+    raw::link(&toolkit, &[ltoir.as_bytes(), &helper], &flags)
+}
+
+#[rstest]
+fn a_kernel_of_text_ir_survives_and_its_helper_is_inlined(
+    #[values(Arch::SM_75, Arch::SM_90, Arch::SM_100)] arch: Arch,
+    #[values(false, true)] latest: bool,
+) {
+    let dialect = if latest { Dialect::Latest } else { Dialect::Auto };
+    let options = Options::new(arch).dialect(dialect);
+    let cubin = linked(&[("k", caller("k").as_bytes())], &options, latest);
+    assert_eq!(raw::cubin_kernels(&cubin), ["k"]);
+    assert_eq!(raw::cubin_undefined(&cubin), [""; 0]);
+}
+
+#[rstest]
+#[case(Arch::SM_75, true)]
+#[case(Arch::SM_90, true)]
+#[case(Arch::SM_100, false)]
+fn a_kernel_marked_by_its_calling_convention_survives(#[case] arch: Arch, #[case] latest: bool) {
+    let cubin = linked(&[("k", modern_caller("k").as_bytes())], &Options::new(arch), latest);
+    assert_eq!(raw::cubin_kernels(&cubin), ["k"]);
+}
+
+#[rstest]
+#[case("every.llvm7.bc", Arch::SM_75, false)]
+#[case("every.llvm14.bc", Arch::SM_90, true)]
+#[case("every.llvm16.bc", Arch::SM_90, true)]
+#[case("every.llvm19.bc", Arch::SM_100, false)]
+#[case("every.llvm22.bc", Arch::SM_100, false)]
+fn the_external_kernels_of_bitcode_survive_and_the_internal_one_is_told_of(
+    #[case] file: &str,
+    #[case] arch: Arch,
+    #[case] latest: bool,
+) {
+    let path = format!("{}/fixtures/bitcode/{file}", env!("CARGO_MANIFEST_DIR"));
+    let bitcode = std::fs::read(path).unwrap();
+    let toolkit = toolkit(NEWEST);
+    let program = Program::new(&toolkit).unwrap();
+    program.add_module(file, &bitcode).unwrap();
+    let ltoir: LtoIr = program.compile(&Options::new(arch)).unwrap();
+    assert!(!ltoir.kernels().is_empty());
+    let told = ltoir
+        .diagnostics()
+        .iter()
+        .any(|d| d.severity == Severity::Warning && d.message.contains("internal"));
+    assert!(told, "{:?}", ltoir.diagnostics());
+
+    let cubin = linked(&[(file, &bitcode)], &Options::new(arch), latest);
+    let mut promised = ltoir.kernels().to_vec();
+    promised.sort();
+    assert_eq!(raw::cubin_kernels(&cubin), promised);
+}
+
+#[test]
+fn all_kernels_of_several_modules_survive_beside_a_users_own_llvm_used() {
+    let own = format!(
+        "{TARGET}@llvm.used = appending global [1 x i8*] [i8* bitcast (void (float*)* @b to i8*)], \
+         section \"llvm.metadata\"
+define void @b(float* %p) {{
+  store float 1.0, float* %p
+  ret void
+}}
+{}",
+        ending(&[("void (float*)*", "b")])
+    );
+    let (a, c) = (caller("a"), caller("c"));
+    let sources = [("a", a.as_bytes()), ("b", own.as_bytes()), ("c", c.as_bytes())];
+    let cubin = linked(&sources, &Options::new(Arch::SM_90), false);
+    assert_eq!(raw::cubin_kernels(&cubin), ["a", "b", "c"]);
+}
+
+#[test]
+fn debug_information_does_not_lose_the_kernel() {
+    let options = Options::new(Arch::SM_90).debug(true);
+    let cubin = linked(&[("k", caller("k").as_bytes())], &options, false);
+    assert_eq!(raw::cubin_kernels(&cubin), ["k"]);
+}
+
+#[test]
+fn ptx_is_the_same_after_lto_ir_pinned_the_kernels() {
+    for (module, arch) in [
+        (caller("k"), Arch::SM_75),
+        (caller("k"), Arch::SM_100),
+        (modern_caller("k"), Arch::SM_90),
+        (common::calls("k", "__nv_sinf"), Arch::SM_90),
+    ] {
+        let program = Program::new(&toolkit(NEWEST)).unwrap();
+        program.add_module("k", &module).unwrap();
+        let before: Ptx = program.compile(&Options::new(arch)).unwrap();
+        program.compile::<LtoIr>(&Options::new(arch)).unwrap();
+        let after: Ptx = program.compile(&Options::new(arch)).unwrap();
+        assert_eq!(before.as_str(), after.as_str());
+    }
+}
+
+#[test]
+fn lto_ir_is_the_same_whether_ptx_came_first_or_not() {
+    let lto = |ptx_first: bool| {
+        let program = Program::new(&toolkit(NEWEST)).unwrap();
+        program.add_module("k", common::calls("k", "__nv_sinf")).unwrap();
+        if ptx_first {
+            program.compile::<Ptx>(&Options::new(Arch::SM_90)).unwrap();
+        }
+        let ltoir: LtoIr = program.compile(&Options::new(Arch::SM_90)).unwrap();
+        raw::link(&toolkit(NEWEST), &[ltoir.as_bytes()], &[c"-arch=sm_90", c"-lto"])
+    };
+    assert_eq!(raw::cubin_kernels(&lto(false)), ["k"]);
+    assert_eq!(raw::cubin_kernels(&lto(true)), ["k"]);
+}
+
+#[test]
+fn a_device_function_that_is_named_survives_too() {
+    let module = format!(
+        "{TARGET}define float @twice(float %x) {{
+  %y = fmul float %x, 2.0
+  ret float %y
+}}
+{}",
+        ending(&[])
+    );
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    program.add_module("lib", &module).unwrap();
+    let symbols = |options: &Options| {
+        use object::{Object, ObjectSymbol};
+        let ltoir: LtoIr = program.compile(options).unwrap();
+        let flags = [c"-arch=sm_90", c"-lto"];
+        let cubin = raw::link(&toolkit(NEWEST), &[ltoir.as_bytes()], &flags);
+        let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*cubin).unwrap();
+        file.symbols().any(|symbol| symbol.name() == Ok("twice"))
+    };
+    assert!(symbols(&Options::new(Arch::SM_90).keep("twice")));
+    assert!(!symbols(&Options::new(Arch::SM_90)), "it is kept without being named");
+}
+
+#[rstest]
+#[case("absent")]
+#[case("hidden")]
+fn a_name_to_keep_must_be_one_that_can_be_kept(#[case] name: &str) {
+    let module = format!(
+        "{TARGET}define internal float @hidden(float %x) {{
+  ret float %x
+}}
+{}",
+        ending(&[])
+    );
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    program.add_module("lib", &module).unwrap();
+    let options = Options::new(Arch::SM_90).keep(name);
+    let error = program.compile::<LtoIr>(&options).unwrap_err();
+    assert!(matches!(error, Error::InvalidOptions { .. }), "{error:?}");
+    assert!(error.to_string().contains(name), "{error}");
+}
+
+#[rstest]
+fn older_toolkits_keep_the_kernel_too(#[values("12.4", "12.9", "13.0")] version: &str) {
+    let toolkit = toolkit(version);
+    let program = Program::new(&toolkit).unwrap();
+    program.add_module("k", caller("k")).unwrap();
+    let ltoir: LtoIr = program.compile(&Options::new(Arch::SM_80)).unwrap();
+    let helper = raw::nvrtc_ltoir(&toolkit, HELPER, "sm_80");
+    let flags = [c"-arch=sm_80", c"-lto"];
+    let cubin = raw::link(&toolkit, &[ltoir.as_bytes(), &helper], &flags);
+    assert_eq!(raw::cubin_kernels(&cubin), ["k"]);
+}

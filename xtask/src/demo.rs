@@ -1,0 +1,133 @@
+//! `cargo xtask demo`: shows on two kernels what the library does.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+use cuda_program::{Arch, Diagnostic, LtoIr, Ptx, Toolkit, nvvm};
+
+use crate::error::{Error, Result};
+use crate::toolkit;
+use crate::workspace::Workspace;
+
+/// The kernels, below `fixtures`: the second needs libdevice.
+const KERNELS: [&str; 2] = ["saxpy.ll", "gelu.ll"];
+
+const ARCH: Arch = Arch::SM_90;
+
+/// Lines of PTX that are shown, comments and blank lines left out.
+const PTX_LINES: usize = 8;
+
+/// Compiles the kernels with the toolkit of this machine, or else with one installed for it.
+pub fn run(workspace: &Workspace) -> Result<()> {
+    let toolkit = match Toolkit::discover().and_then(usable) {
+        Ok(toolkit) => toolkit,
+        // A toolkit that was named and is not there is a mistake to show, not to work around.
+        Err(error) if std::env::var_os("CUDA_PROGRAM_TOOLKIT").is_some() => {
+            return Err(error.into());
+        }
+        Err(_) => {
+            println!("No toolkit was found on this machine; one is installed below target/.");
+            let newest = toolkit::newest();
+            toolkit::install(workspace, &[newest])?;
+            usable(Toolkit::at(workspace.toolkits().join(newest.version))?)?
+        }
+    };
+    print!("{}", show(workspace, &toolkit)?);
+    Ok(())
+}
+
+/// The toolkit, if it has what the demo needs.
+fn usable(toolkit: Toolkit) -> cuda_program::Result<Toolkit> {
+    toolkit.nvvm()?;
+    toolkit.libdevice()?;
+    Ok(toolkit)
+}
+
+fn show(workspace: &Workspace, toolkit: &Toolkit) -> Result<String> {
+    let mut report = String::from("Toolkit\n");
+    for source in toolkit.sources() {
+        _ = writeln!(report, "  {source}");
+    }
+    for kernel in KERNELS {
+        let path = workspace.root().join("fixtures").join(kernel);
+        report.push_str(&compile(toolkit, kernel, &path)?);
+    }
+    Ok(report)
+}
+
+fn compile(toolkit: &Toolkit, name: &str, path: &Path) -> Result<String> {
+    let ir = std::fs::read(path).map_err(Error::io("read", path))?;
+    let mut report = format!("\n{name} for {ARCH}: {} bytes of NVVM IR\n", ir.len());
+
+    let program = nvvm::Program::new(toolkit)?;
+    program.add_module(name, &ir)?;
+    let options = nvvm::Options::new(ARCH);
+    let (ptx, ptx_time) = timed(|| program.compile::<Ptx>(&options))?;
+    let (lto, lto_time) = timed(|| program.compile::<LtoIr>(&options))?;
+
+    let kernels: Vec<_> = ptx.kernels().iter().map(|k| k.name.as_str()).collect();
+    _ = writeln!(
+        report,
+        "  PTX {}: {} bytes in {ptx_time}, kernels: {}",
+        ptx.isa_version(),
+        ptx.as_bytes().len(),
+        kernels.join(", "),
+    );
+    _ = writeln!(
+        report,
+        "  LTO IR: {} bytes in {lto_time}, kernels: {}",
+        lto.as_bytes().len(),
+        lto.kernels().join(", "),
+    );
+    for diagnostic in said(ptx.diagnostics(), lto.diagnostics()) {
+        _ = writeln!(report, "  {diagnostic}");
+    }
+    let code = |line: &&str| !line.trim().is_empty() && !line.starts_with("//");
+    for line in ptx.as_str().lines().filter(code).take(PTX_LINES) {
+        _ = writeln!(report, "    {line}");
+    }
+    report.push_str("    ...\n");
+    Ok(report)
+}
+
+/// What the compiler said of either output, each message once.
+fn said<'a>(one: &'a [Diagnostic], other: &'a [Diagnostic]) -> Vec<&'a Diagnostic> {
+    let more = other.iter().filter(|d| !one.contains(d));
+    one.iter().chain(more).collect()
+}
+
+fn timed<T>(work: impl FnOnce() -> cuda_program::Result<T>) -> Result<(T, String)> {
+    let start = Instant::now();
+    let value = work()?;
+    let time = format!("{:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    Ok((value, time))
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    fn the_demo_compiles_both_kernels_with_every_toolkit(
+        #[values("12.0", "12.4", "12.9", "13.0", "13.5")] version: &str,
+    ) {
+        let workspace = Workspace::current();
+        let toolkit = Toolkit::at(workspace.toolkits().join(version))
+            .unwrap_or_else(|e| panic!("run `cargo xtask toolkit {version}` first: {e}"));
+        let report = show(&workspace, &usable(toolkit).unwrap()).unwrap();
+        for expected in [
+            "libdevice",
+            "kernels: saxpy",
+            "kernels: gelu",
+            "    .target sm_90",
+            "    .visible .entry gelu(",
+        ] {
+            assert!(report.contains(expected), "{expected} in\n{report}");
+        }
+        // No extern is left: libdevice was linked in.
+        assert!(!report.contains("__nv_tanhf"), "{report}");
+    }
+}

@@ -1,0 +1,106 @@
+//! Why a command failed, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+/// A result whose error is [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No Python interpreter starts.
+    #[error(
+        "no Python was found (tried {tried}); install Python 3 with pip (on Debian and Ubuntu: \
+         `apt install python3-pip`), or name an interpreter in the variable PYTHON"
+    )]
+    NoPython {
+        /// The interpreters tried.
+        tried: String,
+    },
+
+    /// Python starts, but has no pip.
+    #[error(
+        "{python} has no pip; install it (on Debian and Ubuntu: `apt install python3-pip`; \
+         elsewhere: `{python} -m ensurepip`), or name another interpreter in the variable \
+         PYTHON; it said:\n{said}"
+    )]
+    NoPip {
+        /// The interpreter.
+        python: String,
+        /// Its last lines.
+        said: String,
+    },
+
+    /// pip could not fetch a package.
+    #[error(
+        "cannot download {package} {version}; pip's last lines were:\n{said}\ncheck that this \
+         machine reaches the package index, and that the index has a wheel of this package for \
+         this platform, then run the command again: toolkits that are whole are not fetched again"
+    )]
+    Download {
+        /// The package.
+        package: String,
+        /// Its version.
+        version: String,
+        /// pip's last lines.
+        said: String,
+    },
+
+    /// A wheel could not be unpacked.
+    #[error("cannot unpack {package} {version}; is the disk full? Python said:\n{said}")]
+    Unpack {
+        /// The package.
+        package: String,
+        /// Its version.
+        version: String,
+        /// Python's last lines.
+        said: String,
+    },
+
+    /// A step of several did not pass.
+    #[error("{name} did not pass ({status}); to run that step alone: {line}")]
+    Step {
+        /// The step.
+        name: &'static str,
+        /// How it ended.
+        status: std::process::ExitStatus,
+        /// What to type.
+        line: String,
+    },
+
+    /// The library refused something.
+    #[cfg(feature = "demo")]
+    #[error("{0:#}")]
+    Library(#[from] cuda_program::Error),
+
+    /// The bindings could not be written.
+    #[cfg(feature = "bindgen")]
+    #[error("{0}")]
+    Bindings(String),
+
+    /// The operating system refused something.
+    #[error("cannot {action} {path}: {source}", path = path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// Turns what the system said about `path` into an error, for `map_err`.
+    pub fn io(
+        action: &'static str,
+        path: impl AsRef<Path>,
+    ) -> impl FnOnce(std::io::Error) -> Error {
+        let path = path.as_ref().to_owned();
+        move |source| Error::Io {
+            action,
+            path,
+            source,
+        }
+    }
+}

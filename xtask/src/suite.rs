@@ -1,0 +1,93 @@
+//! Runs every test of the workspace, with what the tests need installed first.
+
+use std::ffi::OsString;
+use std::time::Instant;
+
+use crate::cargo::Cargo;
+use crate::error::Result;
+use crate::headers;
+use crate::toolkit;
+use crate::workspace::Workspace;
+
+/// Installs what the tests need, and runs them; `arguments` are for the tests themselves.
+pub fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<()> {
+    let all: Vec<_> = toolkit::all().collect();
+    timed("toolkits", |_| toolkit::install(workspace, &all))?;
+    timed("tests of the commands with all their features", |name| {
+        let tests = Cargo::on_xtask("test", "bindgen,demo").passing(arguments);
+        headers::with_libclang(workspace, tests)?.run(name, workspace)
+    })?;
+    if workspace.root().join("tests/model.rs").exists() {
+        timed("model checking", |name| {
+            model_tests(std::env::var_os("RUSTFLAGS"), arguments).run(name, workspace)
+        })?;
+    }
+    timed("tests and documentation tests", |name| {
+        all_tests(arguments).run(name, workspace)
+    })
+}
+
+/// Last, so that the output closes as that of a plain `cargo test` does.
+fn all_tests(arguments: &[OsString]) -> Cargo {
+    Cargo::new(["test", "--workspace"]).passing(arguments)
+}
+
+/// In a target folder of its own, since the flag would have everything else rebuilt, and
+/// optimised, since a model checker runs each test some thousand times.
+fn model_tests(rustflags: Option<OsString>, arguments: &[OsString]) -> Cargo {
+    let mut flags = rustflags.unwrap_or_default();
+    if !flags.is_empty() {
+        flags.push(" ");
+    }
+    flags.push("--cfg loom");
+    let line = "test --release --test model --target-dir target/loom";
+    Cargo::new(line.split(' '))
+        .passing(arguments)
+        .with("RUSTFLAGS", flags)
+}
+
+fn timed(name: &'static str, work: impl FnOnce(&'static str) -> Result<()>) -> Result<()> {
+    println!("==> {name}");
+    let start = Instant::now();
+    let result = work(name);
+    let outcome = if result.is_ok() { "passed" } else { "FAILED" };
+    println!(
+        "<== {name}: {outcome} in {:.1} s\n",
+        start.elapsed().as_secs_f64()
+    );
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[test]
+    fn the_tests_run_as_by_a_plain_cargo_test() {
+        assert_eq!(all_tests(&[]).line(), "cargo test --workspace");
+    }
+
+    #[test]
+    fn arguments_reach_the_tests() {
+        let line = all_tests(&["--nocapture".into(), "name".into()]).line();
+        assert_eq!(line, "cargo test --workspace -- --nocapture name");
+    }
+
+    #[rstest]
+    #[case(None, "--cfg loom")]
+    #[case(Some("-Dwarnings"), "-Dwarnings --cfg loom")]
+    fn model_tests_add_their_flag_to_the_callers(
+        #[case] rustflags: Option<&str>,
+        #[case] expected: &str,
+    ) {
+        assert_eq!(
+            model_tests(rustflags.map(OsString::from), &[]).line(),
+            format!(
+                "RUSTFLAGS=\"{expected}\" cargo test --release --test model \
+                 --target-dir target/loom"
+            )
+        );
+    }
+}
