@@ -106,8 +106,9 @@ fn a_bad_library_is_passed_over_with_its_reason(#[case] bad: Bad, #[case] says: 
 }
 
 #[rstest]
-#[case::text(Bad::Bytes(b"define void @f()".to_vec()), "it is no LLVM bitcode")]
-#[case::empty(Bad::Bytes(Vec::new()), "it is no LLVM bitcode")]
+#[case::text(Bad::Bytes(b"define void @f()".to_vec()), "it is text, and must be LLVM bitcode")]
+#[case::empty(Bad::Bytes(Vec::new()), "empty")]
+#[case::cut_short(Bad::Cut(LIBDEVICE), "bitcode ends in the middle")]
 #[case::folder(Bad::Folder, "it is no regular file")]
 #[case::dangling(Bad::Link("/nowhere"), "no such file")]
 #[case::unreadable(Bad::Link("/proc/self/mem"), "it cannot be read")]
