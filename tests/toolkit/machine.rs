@@ -134,14 +134,11 @@ pub fn usable_of(candidates: Vec<Candidate>) -> Vec<String> {
         .collect()
 }
 
-/// Where the toolkits for tests are.
-pub fn toolkits() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("target/toolkits")
-}
-
 /// The folder of a real toolkit, and a failure that says how to get it.
 pub fn real(version: &str) -> PathBuf {
-    let path = toolkits().join(version);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("target/toolkits")
+        .join(version);
     assert!(
         path.is_dir(),
         "there is no {}: run `cargo xtask toolkit` first",

@@ -11,7 +11,7 @@ use cuda_program::{Error, error::NotFound};
 use rstest::rstest;
 use tempfile::TempDir;
 
-use crate::machine::{Only, in_a_process_of_its_own, real, toolkits};
+use crate::machine::{Only, in_a_process_of_its_own, real};
 
 const NVVM: &str = "nvidia/cu13/lib/libnvvm.so.4";
 const NVRTC: &str = "nvidia/cu13/lib/libnvrtc.so.13";
@@ -106,8 +106,9 @@ fn a_bad_library_is_passed_over_with_its_reason(#[case] bad: Bad, #[case] says: 
 }
 
 #[rstest]
-#[case::text(Bad::Bytes(b"define void @f()".to_vec()), "it is no LLVM bitcode")]
-#[case::empty(Bad::Bytes(Vec::new()), "it is no LLVM bitcode")]
+#[case::text(Bad::Bytes(b"define void @f()".to_vec()), "it is text, and must be LLVM bitcode")]
+#[case::empty(Bad::Bytes(Vec::new()), "empty")]
+#[case::cut_short(Bad::Cut(LIBDEVICE), "bitcode ends in the middle")]
 #[case::folder(Bad::Folder, "it is no regular file")]
 #[case::dangling(Bad::Link("/nowhere"), "no such file")]
 #[case::unreadable(Bad::Link("/proc/self/mem"), "it cannot be read")]
@@ -143,6 +144,18 @@ fn a_given_file_that_cannot_be_used_is_an_error_even_beside_a_whole_toolkit() {
         assert_eq!(error.tried[0].because, "given in code");
         assert_eq!(error.tried[0].failure, "no such file");
     }
+}
+
+#[test]
+fn no_other_compiler_stands_in_for_a_given_libnvvm_that_does_not_open() {
+    let another_library = real("13.5").join(NVRTC);
+    let builder = Toolkit::builder().root(real("13.5")).nvvm(another_library);
+    let error = not_found(builder.build().unwrap_err());
+    assert_eq!(error.part, "libNVVM");
+    assert!(
+        error.tried[0].failure.contains("it has no function nvvm"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -219,20 +232,31 @@ fn a_failure_is_not_remembered_and_many_first_calls_get_one_library() {
     let start = Barrier::new(64);
     let got: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..64)
-            .map(|_| {
-                scope.spawn(|| {
+            .map(|index| {
+                let (start, toolkit) = (&start, &toolkit);
+                scope.spawn(move || {
                     start.wait();
                     let nvvm = toolkit.nvvm().unwrap();
-                    let libdevice = toolkit.clone().libdevice().unwrap().bytes.as_ptr() as usize;
+                    // Reading libdevice is slow without optimisation, so four threads do.
+                    let libdevice = (index % 16 == 0)
+                        .then(|| toolkit.clone().libdevice().unwrap().bytes.as_ptr() as usize);
                     // A first call of another part, which a lock left behind would stop.
                     let nvrtc = toolkit.nvrtc().unwrap().library.path.clone();
-                    (std::ptr::from_ref(&**nvvm) as usize, libdevice, nvrtc)
+                    (std::ptr::from_ref(&**nvvm) as usize, nvrtc, libdevice)
                 })
             })
             .collect();
         threads.into_iter().map(|t| t.join().unwrap()).collect()
     });
-    assert!(got.iter().all(|one| *one == got[0]));
+    assert!(
+        got.iter()
+            .all(|one| (one.0, &one.1) == (got[0].0, &got[0].1))
+    );
+    assert!(
+        got.iter()
+            .filter_map(|one| one.2)
+            .all(|one| Some(one) == got[0].2)
+    );
 }
 
 #[test]
@@ -283,14 +307,24 @@ fn the_systems_loader_tells_which_file_it_found() {
     });
 }
 
-#[test]
-fn a_stub_that_the_systems_loader_finds_is_refused() {
+#[rstest]
+#[case::by_its_path("stubs")]
+#[case::by_a_link("linked")]
+fn a_stub_that_the_systems_loader_finds_is_refused(#[case] searched: &str) {
     let folder = folder();
-    let stubs = folder.path().join("stubs");
+    let (stubs, linked) = (folder.path().join("stubs"), folder.path().join("linked"));
     fs::create_dir(&stubs).unwrap();
-    link(NVVM, &stubs.join("libnvvm.so.4"));
-    in_a_process_of_its_own(&[("LD_LIBRARY_PATH", &stubs)], || {
-        let environment = Environment::new(Platform::current(), Only::new(&[&toolkits()]));
+    fs::create_dir(&linked).unwrap();
+    let stub = stubs.join("libnvvm.so.4");
+    fs::copy(real("13.5").join(NVVM), &stub).unwrap();
+    symlink(&stub, linked.join("libnvvm.so.4")).unwrap();
+
+    let searched = folder.path().join(searched);
+    in_a_process_of_its_own(&[("LD_LIBRARY_PATH", &searched)], || {
+        // The folder of the process that started this one.
+        let searched = std::env::var_os("LD_LIBRARY_PATH").unwrap();
+        let files = Only::new(&[Path::new(&searched).parent().unwrap()]);
+        let environment = Environment::new(Platform::current(), files);
         let error = Toolkit::builder().environment(environment).build();
         let error = not_found(error.unwrap_err());
         let attempt = &error.tried[0];
