@@ -118,25 +118,40 @@ impl Scalar {
     }
 }
 
-/// All abbreviations of a stream, and which of them the blocks of each kind begin with.
+/// The abbreviations that blocks of a kind begin with, for every kind.
 ///
 /// A block keeps a count into the list of its kind instead of a copy: a hostile file could make
 /// many copies of a long list.
 #[derive(Debug, Default)]
 pub(super) struct Abbreviations {
-    by_block: HashMap<u32, Vec<Abbreviation>>,
+    lists: Vec<Vec<Abbreviation>>,
+    by_block: HashMap<u32, usize>,
 }
 
 impl Abbreviations {
     pub(super) fn add(&mut self, block: u32, abbreviation: Abbreviation) {
-        self.by_block.entry(block).or_default().push(abbreviation);
+        let next = self.lists.len();
+        let list = *self.by_block.entry(block).or_insert(next);
+        if list == next {
+            self.lists.push(Vec::new());
+        }
+        if let Some(list) = self.lists.get_mut(list) {
+            list.push(abbreviation);
+        }
     }
 
-    pub(super) fn of(&self, block: u32) -> &[Abbreviation] {
-        self.by_block.get(&block).map_or(&[], Vec::as_slice)
+    /// The number of the list for a kind of block, and how many it holds by now.
+    pub(super) fn list_of(&self, block: u32) -> (usize, usize) {
+        let list = self.by_block.get(&block).copied().unwrap_or(usize::MAX);
+        (list, self.lists.get(list).map_or(0, Vec::len))
+    }
+
+    pub(super) fn get(&self, list: usize, index: usize) -> Option<&Abbreviation> {
+        self.lists.get(list)?.get(index)
     }
 
     pub(super) fn clear(&mut self) {
+        self.lists.clear();
         self.by_block.clear();
     }
 }

@@ -7,11 +7,13 @@ pub(super) struct Bits<'a> {
     bytes: &'a [u8],
     /// The next bit, counted from the first of the bytes.
     at: u64,
+    len: u64,
 }
 
 impl<'a> Bits<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Bits { bytes, at: 0 }
+        let len = (bytes.len() as u64).saturating_mul(8);
+        Bits { bytes, at: 0, len }
     }
 
     pub(super) fn at(&self) -> u64 {
@@ -19,34 +21,30 @@ impl<'a> Bits<'a> {
     }
 
     pub(super) fn len(&self) -> u64 {
-        (self.bytes.len() as u64).saturating_mul(8)
+        self.len
     }
 
     pub(super) fn left(&self) -> u64 {
-        self.len().saturating_sub(self.at)
+        self.len.saturating_sub(self.at)
     }
 
     /// The next `width` bits, at most 32 of them.
     #[inline]
     pub(super) fn fixed(&mut self, width: u32) -> Read<u64> {
         debug_assert!(width <= 32);
-        if u64::from(width) > self.left() {
+        let end = self.at + u64::from(width);
+        if end > self.len {
             return Err(Fault::Cut);
         }
-        let rest = usize::try_from(self.at / 8)
-            .ok()
-            .and_then(|byte| self.bytes.get(byte..))
-            .unwrap_or_default();
+        let from = usize::try_from(self.at / 8).map_err(|_| Fault::Cut)?;
+        let rest = self.bytes.get(from..).unwrap_or_default();
         // 32 bits that begin anywhere in a byte lie within eight bytes.
         let word = match rest.first_chunk::<8>() {
             Some(chunk) => u64::from_le_bytes(*chunk),
-            None => rest
-                .iter()
-                .rev()
-                .fold(0, |word, byte| (word << 8) | u64::from(*byte)),
+            None => last_word(rest),
         };
         let value = (word >> (self.at % 8)) & ((1 << width) - 1);
-        self.at += u64::from(width);
+        self.at = end;
         Ok(value)
     }
 
@@ -54,14 +52,24 @@ impl<'a> Bits<'a> {
     #[inline]
     pub(super) fn variable(&mut self, width: u32) -> Read<u64> {
         let more = 1_u64 << (width - 1);
-        let mut value = 0_u64;
-        let mut shift = 0_u32;
+        let first = self.fixed(width)?;
+        if first & more == 0 {
+            return Ok(first);
+        }
+        self.continued(width, first & (more - 1))
+    }
+
+    /// What remains of a number whose first chunk said that more follow.
+    fn continued(&mut self, width: u32, mut value: u64) -> Read<u64> {
+        const TOO_LARGE: Fault = Fault::Damaged("a number does not fit 64 bits");
+        let more = 1_u64 << (width - 1);
+        let mut shift = width - 1;
         loop {
             let chunk = self.fixed(width)?;
             let data = chunk & (more - 1);
             let placed = data.checked_shl(shift).unwrap_or(0);
             if placed.checked_shr(shift).unwrap_or(0) != data {
-                return Err(Fault::Damaged("a number does not fit 64 bits"));
+                return Err(TOO_LARGE);
             }
             value |= placed;
             if chunk & more == 0 {
@@ -69,7 +77,7 @@ impl<'a> Bits<'a> {
             }
             // Zero chunks without end would else pass for a number.
             if shift > 64 {
-                return Err(Fault::Damaged("a number does not fit 64 bits"));
+                return Err(TOO_LARGE);
             }
             shift += width - 1;
         }
@@ -78,7 +86,7 @@ impl<'a> Bits<'a> {
     /// Goes on at the next multiple of 32 bits.
     pub(super) fn align(&mut self) -> Read<()> {
         let aligned = self.at.next_multiple_of(32);
-        if aligned > self.len() {
+        if aligned > self.len {
             return Err(Fault::Cut);
         }
         self.at = aligned;
@@ -98,6 +106,13 @@ impl<'a> Bits<'a> {
         self.align()?;
         Ok(bytes)
     }
+}
+
+/// The fewer than eight bytes at the end, as if zeros followed.
+#[cold]
+fn last_word(rest: &[u8]) -> u64 {
+    let shift = |word: u64, byte: &u8| (word << 8) | u64::from(*byte);
+    rest.iter().rev().fold(0, shift)
 }
 
 #[cfg(test)]

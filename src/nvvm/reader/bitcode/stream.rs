@@ -39,7 +39,8 @@ struct Block {
     width: u32,
     /// Its last bit but one, by its own header.
     end: u64,
-    /// How many abbreviations its kind had when it began.
+    /// The list of its kind, and how many abbreviations that had when the block began.
+    list: usize,
     inherited: usize,
     own: Vec<Abbreviation>,
     /// In the block of abbreviations: the kind that the next ones are for.
@@ -140,11 +141,13 @@ impl<'a> Walk<'a> {
             self.shared.clear();
         }
         visitor.enter(parent, id)?;
+        let (list, inherited) = self.shared.list_of(id);
         self.open.push(Block {
             id,
             width,
             end,
-            inherited: self.shared.of(id).len(),
+            list,
+            inherited,
             own: Vec::new(),
             subject: None,
         });
@@ -196,7 +199,7 @@ impl<'a> Walk<'a> {
         };
         let index = usize::try_from(number - 4).unwrap_or(usize::MAX);
         let abbreviation = if index < block.inherited {
-            self.shared.of(block.id).get(index)
+            self.shared.get(block.list, index)
         } else {
             block.own.get(index - block.inherited)
         };
