@@ -64,9 +64,14 @@ fn without_libdevice_the_function_stays_undefined_and_with_it_again_it_does_not(
 #[test]
 fn a_function_that_no_libdevice_has_is_an_error_under_auto() {
     let program = program(&calls("k", "__nv_no_such_function"));
-    let error = program.compile::<Ptx>(&Options::new(Arch::SM_90)).unwrap_err();
+    let error = program
+        .compile::<Ptx>(&Options::new(Arch::SM_90))
+        .unwrap_err();
     assert!(matches!(error, Error::WrongOutput { .. }), "{error:?}");
-    assert!(error.to_string().contains("__nv_no_such_function"), "{error}");
+    assert!(
+        error.to_string().contains("__nv_no_such_function"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -83,10 +88,17 @@ fn a_program_that_needs_no_libdevice_does_not_look_for_one() {
     ptx(&program, Arch::SM_90);
 
     program.add_module("m", calls("m", "__nv_sinf")).unwrap();
-    let error = program.compile::<Ptx>(&Options::new(Arch::SM_90)).unwrap_err();
-    assert!(error.to_string().contains("no/such/libdevice.10.bc"), "{error}");
+    let error = program
+        .compile::<Ptx>(&Options::new(Arch::SM_90))
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("no/such/libdevice.10.bc"),
+        "{error}"
+    );
 
-    program.set_libdevice(Libdevice::Bytes(libdevice())).unwrap();
+    program
+        .set_libdevice(Libdevice::Bytes(libdevice()))
+        .unwrap();
     assert!(ptx(&program, Arch::SM_90).externs().is_empty());
 }
 
@@ -104,7 +116,11 @@ fn a_missing_libdevice_is_found_by_the_next_compilation_once_it_is_there() {
     program.add_module("k", calls("k", "__nv_sinf")).unwrap();
     let options = Options::new(Arch::SM_90);
     program.compile::<Ptx>(&options).unwrap_err();
-    std::fs::write(&file, "version https://git-lfs.github.com/spec/v1\noid sha256:0\n").unwrap();
+    std::fs::write(
+        &file,
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+    )
+    .unwrap();
     let error = program.compile::<Ptx>(&options).unwrap_err();
     assert!(error.to_string().contains("Git LFS"), "{error}");
     std::fs::write(&file, &libdevice()[..100_000]).unwrap();
@@ -122,10 +138,14 @@ fn a_missing_libdevice_is_found_by_the_next_compilation_once_it_is_there() {
 )]
 fn what_is_no_libdevice_is_refused_and_the_choice_before_stands(#[case] bytes: Vec<u8>) {
     let program = program(&calls("k", "__nv_sinf"));
-    let error = program.set_libdevice(Libdevice::Bytes(bytes.into())).unwrap_err();
+    let error = program
+        .set_libdevice(Libdevice::Bytes(bytes.into()))
+        .unwrap_err();
     assert!(matches!(error, Error::InvalidInput(_)), "{error:?}");
     assert!(ptx(&program, Arch::SM_90).externs().is_empty());
-    program.set_libdevice(Libdevice::Bytes(libdevice())).unwrap();
+    program
+        .set_libdevice(Libdevice::Bytes(libdevice()))
+        .unwrap();
     assert!(ptx(&program, Arch::SM_90).externs().is_empty());
 }
 
@@ -148,13 +168,23 @@ const OWN: &str = "0f42C80000";
 #[case("weak")]
 #[case("linkonce_odr")]
 fn a_users_own_definition_wins(#[case] linkage: &str) {
-    for choice in [Libdevice::Auto, Libdevice::Always, Libdevice::Bytes(libdevice())] {
+    for choice in [
+        Libdevice::Auto,
+        Libdevice::Always,
+        Libdevice::Bytes(libdevice()),
+    ] {
         let program = program(&calls("k", "__nv_sinf"));
         program.add_module("own", own_sinf(linkage)).unwrap();
-        program.add_module("other", calls("m", "__nv_cosf")).unwrap();
+        program
+            .add_module("other", calls("m", "__nv_cosf"))
+            .unwrap();
         program.set_libdevice(choice.clone()).unwrap();
         let compiled = ptx(&program, Arch::SM_90);
-        assert!(compiled.as_str().contains(OWN), "{choice:?}\n{}", compiled.as_str());
+        assert!(
+            compiled.as_str().contains(OWN),
+            "{choice:?}\n{}",
+            compiled.as_str()
+        );
         assert!(compiled.externs().is_empty());
     }
 }
@@ -180,11 +210,19 @@ fn an_internal_definition_of_another_module_does_not_resolve_the_declaration() {
 
 #[rstest]
 fn bitcode_that_declares_a_function_gets_it(
-    #[values("every.llvm7.bc", "every.llvm14.bc", "every.llvm16.bc", "every.llvm19.bc")] file: &str,
+    #[values(
+        "every.llvm7.bc",
+        "every.llvm14.bc",
+        "every.llvm16.bc",
+        "every.llvm19.bc"
+    )]
+    file: &str,
 ) {
     let path = format!("{}/fixtures/bitcode/{file}", env!("CARGO_MANIFEST_DIR"));
     let program = Program::new(&toolkit(NEWEST)).unwrap();
-    program.add_module(file, std::fs::read(path).unwrap()).unwrap();
+    program
+        .add_module(file, std::fs::read(path).unwrap())
+        .unwrap();
     let compiled = ptx(&program, Arch::SM_90);
     assert!(compiled.externs().is_empty(), "{}", compiled.as_str());
 }
@@ -194,7 +232,10 @@ fn always_gives_the_same_ptx_as_auto_where_nothing_uses_it() {
     let auto = program(&store("k", 7));
     let always = program(&store("k", 7));
     always.set_libdevice(Libdevice::Always).unwrap();
-    assert_eq!(ptx(&auto, Arch::SM_90).as_str(), ptx(&always, Arch::SM_90).as_str());
+    assert_eq!(
+        ptx(&auto, Arch::SM_90).as_str(),
+        ptx(&always, Arch::SM_90).as_str()
+    );
 }
 
 #[test]
