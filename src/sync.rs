@@ -42,9 +42,11 @@ pub(crate) mod model {
         }
 
         pub(crate) fn lock(&self) -> Guard<'_, T> {
-            let lock = (!LEFT_OUT.with(|out| out.load(Ordering::Relaxed))).then(|| match self.lock.lock() {
-                Ok(guard) => guard,
-                Err(poisoned) => poisoned.into_inner(),
+            let lock = (!LEFT_OUT.with(|out| out.load(Ordering::Relaxed))).then(|| {
+                match self.lock.lock() {
+                    Ok(guard) => guard,
+                    Err(poisoned) => poisoned.into_inner(),
+                }
             });
             Guard {
                 data: self.data.get_mut(),

@@ -26,12 +26,18 @@ fn refusal(module: &[u8]) -> Error {
     let ptx = program.compile::<Ptx>(&options).unwrap();
     let fresh = Program::new(&toolkit(NEWEST)).unwrap();
     fresh.add_module("good", store("k", 7)).unwrap();
-    assert_eq!(ptx.as_str(), fresh.compile::<Ptx>(&options).unwrap().as_str());
+    assert_eq!(
+        ptx.as_str(),
+        fresh.compile::<Ptx>(&options).unwrap().as_str()
+    );
     error
 }
 
 fn bitcode() -> Vec<u8> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/bitcode/every.llvm7.bc");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/fixtures/bitcode/every.llvm7.bc"
+    );
     std::fs::read(path).unwrap()
 }
 

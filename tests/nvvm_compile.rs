@@ -37,14 +37,22 @@ fn text_compiles_to_ptx_and_lto_ir(
     assert_eq!(kernel.parameters[0].size, 8);
     assert!(!ptx.as_bytes().contains(&0), "the NUL at the end stayed");
     let release = format!("release {version}");
-    assert!(ptx.producer().unwrap().contains(&release), "{:?}", ptx.producer());
+    assert!(
+        ptx.producer().unwrap().contains(&release),
+        "{:?}",
+        ptx.producer()
+    );
 
     let ltoir: LtoIr = program.compile(&options).unwrap();
     assert_eq!(ltoir.arch(), Some(Arch::SM_80));
     assert_eq!(ltoir.kernels(), ["k"]);
 
     let again: Ptx = program.compile(&options).unwrap();
-    assert_eq!(again.as_str(), ptx.as_str(), "LTO IR in between changed the PTX");
+    assert_eq!(
+        again.as_str(),
+        ptx.as_str(),
+        "LTO IR in between changed the PTX"
+    );
 }
 
 #[rstest]
@@ -56,7 +64,9 @@ fn text_compiles_to_ptx_and_lto_ir(
 fn bitcode_compiles(#[case] file: &str, #[case] arch: Arch) {
     let path = format!("{}/fixtures/bitcode/{file}", env!("CARGO_MANIFEST_DIR"));
     let program = Program::new(&toolkit(NEWEST)).unwrap();
-    program.add_module(file, std::fs::read(path).unwrap()).unwrap();
+    program
+        .add_module(file, std::fs::read(path).unwrap())
+        .unwrap();
     let compiled = ptx(&program, &Options::new(arch));
     assert!(!compiled.kernels().is_empty(), "{}", compiled.as_str());
     assert!(compiled.externs().is_empty(), "{}", compiled.as_str());
@@ -77,7 +87,11 @@ fn sm_and_compute_speak_of_one_architecture() {
 #[test]
 fn modules_added_between_compilations_give_what_all_at_once_gives() {
     let options = Options::new(Arch::SM_90);
-    let (a, b, c) = (store("a", 1), calls("b", "__nv_sinf"), calls("c", "__nv_cosf"));
+    let (a, b, c) = (
+        store("a", 1),
+        calls("b", "__nv_sinf"),
+        calls("c", "__nv_cosf"),
+    );
     let program = Program::new(&toolkit(NEWEST)).unwrap();
     program.add_module("a", &a).unwrap();
     assert_eq!(ptx(&program, &options).kernels().len(), 1);
@@ -98,12 +112,19 @@ fn a_module_is_taken_back_and_replaced_by_name() {
 
     program.remove_module("a").unwrap();
     let left = ptx(&program, &options);
-    assert_eq!(left.as_str(), fresh(&[("b", &store("b", 2))], &options).as_str());
+    assert_eq!(
+        left.as_str(),
+        fresh(&[("b", &store("b", 2))], &options).as_str()
+    );
 
     program.replace_module("b", store("b", 3)).unwrap();
     assert!(ptx(&program, &options).as_str().contains('3'));
     program.add_module("a", store("a", 1)).unwrap();
-    let names: Vec<_> = program.modules().into_iter().map(|(name, _)| name).collect();
+    let names: Vec<_> = program
+        .modules()
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect();
     assert_eq!(names, ["b", "a"]);
     assert_eq!(ptx(&program, &options).kernels().len(), 2);
 }
@@ -113,7 +134,11 @@ fn a_failed_replacement_leaves_the_module_that_was_there() {
     let program = Program::new(&toolkit(NEWEST)).unwrap();
     program.add_module("a", store("a", 1)).unwrap();
     program.replace_module("a", "").unwrap_err();
-    assert!(ptx(&program, &Options::new(Arch::SM_90)).kernel("a").is_some());
+    assert!(
+        ptx(&program, &Options::new(Arch::SM_90))
+            .kernel("a")
+            .is_some()
+    );
 }
 
 #[test]
@@ -127,7 +152,11 @@ fn one_program_compiles_for_many_targets_and_options_and_stays_the_same() {
             [
                 Options::new(arch),
                 Options::new(arch).opt(OptLevel::O0),
-                Options::new(arch).ftz(true).fma(false).prec_div(false).prec_sqrt(false),
+                Options::new(arch)
+                    .ftz(true)
+                    .fma(false)
+                    .prec_div(false)
+                    .prec_sqrt(false),
                 Options::new(arch).dialect(Dialect::Latest),
             ]
         })
@@ -168,7 +197,11 @@ define void @k(float* %p, float %a, float %b) {{
     assert!(with.as_str().contains(trace), "{}", with.as_str());
     let without = fresh(
         &[("k", &source)],
-        &Options::new(Arch::SM_90).fma(false).prec_div(true).prec_sqrt(true).ftz(false),
+        &Options::new(Arch::SM_90)
+            .fma(false)
+            .prec_div(true)
+            .prec_sqrt(true)
+            .ftz(false),
     );
     assert!(!without.as_str().contains(trace), "{}", without.as_str());
 }
@@ -177,7 +210,10 @@ define void @k(float* %p, float %a, float %b) {{
 fn debug_brings_no_optimisation_along() {
     let source = store("k", 7);
     let debug = fresh(&[("k", &source)], &Options::new(Arch::SM_90).debug(true));
-    let plain = fresh(&[("k", &source)], &Options::new(Arch::SM_90).opt(OptLevel::O0));
+    let plain = fresh(
+        &[("k", &source)],
+        &Options::new(Arch::SM_90).opt(OptLevel::O0),
+    );
     assert_eq!(debug.kernels(), plain.kernels());
 }
 
@@ -216,7 +252,10 @@ fn an_option_that_the_library_lacks_is_its_error_with_the_options_passed() {
         panic!("{error:?}")
     };
     assert_eq!(error.code_name, "NVVM_ERROR_INVALID_OPTION");
-    assert_eq!(error.options, ["-arch=compute_80", "-jump-table-density=50"]);
+    assert_eq!(
+        error.options,
+        ["-arch=compute_80", "-jump-table-density=50"]
+    );
     assert_eq!(error.library.version.as_deref(), Some("12.0"));
 }
 
@@ -226,7 +265,10 @@ fn an_option_that_the_library_lacks_is_its_error_with_the_options_passed() {
 #[case(Arch::SM_100)]
 fn the_ptx_version_asked_for_is_the_one_written(#[case] arch: Arch) {
     let asked = IsaVersion { major: 8, minor: 6 };
-    let compiled = fresh(&[("k", &store("k", 7))], &Options::new(arch).ptx_version(asked));
+    let compiled = fresh(
+        &[("k", &store("k", 7))],
+        &Options::new(arch).ptx_version(asked),
+    );
     assert_eq!(compiled.isa_version(), asked);
     let told = compiled
         .diagnostics()
@@ -254,7 +296,9 @@ fn a_ptx_version_that_the_library_cannot_write_is_an_error(
 fn an_unknown_architecture_is_an_error_that_lists_the_known_ones() {
     let program = Program::new(&toolkit("13.5")).unwrap();
     program.add_module("k", store("k", 7)).unwrap();
-    let error = program.compile::<Ptx>(&Options::new(Arch::SM_70)).unwrap_err();
+    let error = program
+        .compile::<Ptx>(&Options::new(Arch::SM_70))
+        .unwrap_err();
     assert_eq!(error.raw_code(), Some(7));
     let text = error.to_string();
     assert!(text.contains("it knows compute_75, compute_80"), "{text}");
@@ -291,7 +335,10 @@ fn the_supported_architectures_are_those_that_compile(
     #[case] numbers: &[u16],
 ) {
     let toolkit = toolkit(version);
-    let archs = Capabilities::of(&toolkit).unwrap().supported_archs().unwrap();
+    let archs = Capabilities::of(&toolkit)
+        .unwrap()
+        .supported_archs()
+        .unwrap();
     let mut seen: Vec<u16> = archs.iter().map(|arch| arch.number()).collect();
     seen.dedup();
     assert_eq!(seen, numbers);
@@ -299,7 +346,11 @@ fn the_supported_architectures_are_those_that_compile(
     program.add_module("k", store("k", 7)).unwrap();
     for &arch in Arch::KNOWN {
         let compiled = program.compile::<Ptx>(&Options::new(arch));
-        assert_eq!(compiled.is_ok(), archs.contains(&arch), "{arch}: {compiled:?}");
+        assert_eq!(
+            compiled.is_ok(),
+            archs.contains(&arch),
+            "{arch}: {compiled:?}"
+        );
     }
 }
 

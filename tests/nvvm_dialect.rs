@@ -20,7 +20,10 @@ fn opaque() -> String {
 
 /// Typed pointers, and an attribute that LLVM 7 does not know.
 fn attribute() -> String {
-    store("k", 1).replace("(i32* %p) {", "(i32* %p) nounwind mustprogress willreturn {")
+    store("k", 1).replace(
+        "(i32* %p) {",
+        "(i32* %p) nounwind mustprogress willreturn {",
+    )
 }
 
 fn freeze() -> String {
@@ -37,7 +40,11 @@ fn program(version: &str, ir: impl AsRef<[u8]>) -> Program {
 }
 
 fn bitcode(file: &str) -> Vec<u8> {
-    std::fs::read(format!("{}/fixtures/bitcode/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    std::fs::read(format!(
+        "{}/fixtures/bitcode/{file}",
+        env!("CARGO_MANIFEST_DIR")
+    ))
+    .unwrap()
 }
 
 #[rstest]
@@ -45,7 +52,9 @@ fn bitcode(file: &str) -> Vec<u8> {
 #[case(attribute())]
 #[case(freeze())]
 fn modern_text_compiles_by_the_newer_nvvm_and_the_caller_is_told(#[case] ir: String) {
-    let compiled: Ptx = program(NEWEST, &ir).compile(&Options::new(Arch::SM_75)).unwrap();
+    let compiled: Ptx = program(NEWEST, &ir)
+        .compile(&Options::new(Arch::SM_75))
+        .unwrap();
     assert!(compiled.kernel("k").is_some());
     let note = &compiled.diagnostics()[0];
     assert_eq!(note.severity, Severity::Note);
@@ -58,7 +67,11 @@ fn plain_text_stays_with_the_compiler_that_the_library_picks() {
         .compile(&Options::new(Arch::SM_75))
         .unwrap();
     assert_eq!(compiled.diagnostics(), []);
-    assert!(compiled.as_str().contains("NVVM 7.0.1"), "{}", compiled.as_str());
+    assert!(
+        compiled.as_str().contains("NVVM 7.0.1"),
+        "{}",
+        compiled.as_str()
+    );
 }
 
 #[rstest]
@@ -88,16 +101,24 @@ fn without_a_newer_nvvm_modern_text_is_refused_with_line_and_remedy(
         panic!("{error:?}")
     };
     assert_eq!(refused.module, "k.ll");
-    assert!(refused.line.is_some_and(|line| (3..=5).contains(&line)), "{refused:?}");
+    assert!(
+        refused.line.is_some_and(|line| (3..=5).contains(&line)),
+        "{refused:?}"
+    );
     assert_eq!(refused.reads, 7);
     let text = error.to_string();
-    assert!(text.contains("compute_80") && text.contains("compute_100"), "{text}");
+    assert!(
+        text.contains("compute_80") && text.contains("compute_100"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_user_can_forbid_the_newer_nvvm() {
     let options = Options::new(Arch::SM_90).dialect(Dialect::Legacy);
-    let error = program(NEWEST, opaque()).compile::<Ptx>(&options).unwrap_err();
+    let error = program(NEWEST, opaque())
+        .compile::<Ptx>(&options)
+        .unwrap_err();
     assert!(matches!(error, Error::Dialect(_)), "{error:?}");
     assert!(error.to_string().contains("forbids"), "{error}");
 }
@@ -105,7 +126,9 @@ fn a_user_can_forbid_the_newer_nvvm() {
 #[test]
 fn asking_for_the_newer_nvvm_where_there_is_none_is_an_error() {
     let options = Options::new(Arch::SM_90).dialect(Dialect::Latest);
-    let error = program("13.0", store("k", 1)).compile::<Ptx>(&options).unwrap_err();
+    let error = program("13.0", store("k", 1))
+        .compile::<Ptx>(&options)
+        .unwrap_err();
     assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
 }
 
@@ -122,8 +145,8 @@ fn the_error_names_the_llvm_that_wrote_the_bitcode(#[case] file: &str, #[case] p
 
 #[test]
 fn bitcode_of_a_newer_llvm_with_typed_pointers_is_tried_and_its_failure_explained() {
-    let compiled = program("13.0", bitcode("every.llvm14.bc"))
-        .compile::<Ptx>(&Options::new(Arch::SM_80));
+    let compiled =
+        program("13.0", bitcode("every.llvm14.bc")).compile::<Ptx>(&Options::new(Arch::SM_80));
     match compiled {
         Ok(ptx) => {
             let warned = ptx

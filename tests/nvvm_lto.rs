@@ -62,7 +62,11 @@ fn a_kernel_of_text_ir_survives_and_its_helper_is_inlined(
     #[values(Arch::SM_75, Arch::SM_90, Arch::SM_100)] arch: Arch,
     #[values(false, true)] latest: bool,
 ) {
-    let dialect = if latest { Dialect::Latest } else { Dialect::Auto };
+    let dialect = if latest {
+        Dialect::Latest
+    } else {
+        Dialect::Auto
+    };
     let options = Options::new(arch).dialect(dialect);
     let cubin = linked(&[("k", caller("k").as_bytes())], &options, latest);
     assert_eq!(raw::cubin_kernels(&cubin), ["k"]);
@@ -74,7 +78,11 @@ fn a_kernel_of_text_ir_survives_and_its_helper_is_inlined(
 #[case(Arch::SM_90, true)]
 #[case(Arch::SM_100, false)]
 fn a_kernel_marked_by_its_calling_convention_survives(#[case] arch: Arch, #[case] latest: bool) {
-    let cubin = linked(&[("k", modern_caller("k").as_bytes())], &Options::new(arch), latest);
+    let cubin = linked(
+        &[("k", modern_caller("k").as_bytes())],
+        &Options::new(arch),
+        latest,
+    );
     assert_eq!(raw::cubin_kernels(&cubin), ["k"]);
 }
 
@@ -121,7 +129,11 @@ define void @b(float* %p) {{
         ending(&[("void (float*)*", "b")])
     );
     let (a, c) = (caller("a"), caller("c"));
-    let sources = [("a", a.as_bytes()), ("b", own.as_bytes()), ("c", c.as_bytes())];
+    let sources = [
+        ("a", a.as_bytes()),
+        ("b", own.as_bytes()),
+        ("c", c.as_bytes()),
+    ];
     let cubin = linked(&sources, &Options::new(Arch::SM_90), false);
     assert_eq!(raw::cubin_kernels(&cubin), ["a", "b", "c"]);
 }
@@ -154,12 +166,18 @@ fn ptx_is_the_same_after_lto_ir_pinned_the_kernels() {
 fn lto_ir_is_the_same_whether_ptx_came_first_or_not() {
     let lto = |ptx_first: bool| {
         let program = Program::new(&toolkit(NEWEST)).unwrap();
-        program.add_module("k", common::calls("k", "__nv_sinf")).unwrap();
+        program
+            .add_module("k", common::calls("k", "__nv_sinf"))
+            .unwrap();
         if ptx_first {
             program.compile::<Ptx>(&Options::new(Arch::SM_90)).unwrap();
         }
         let ltoir: LtoIr = program.compile(&Options::new(Arch::SM_90)).unwrap();
-        raw::link(&toolkit(NEWEST), &[ltoir.as_bytes()], &[c"-arch=sm_90", c"-lto"])
+        raw::link(
+            &toolkit(NEWEST),
+            &[ltoir.as_bytes()],
+            &[c"-arch=sm_90", c"-lto"],
+        )
     };
     assert_eq!(raw::cubin_kernels(&lto(false)), ["k"]);
     assert_eq!(raw::cubin_kernels(&lto(true)), ["k"]);
@@ -187,7 +205,10 @@ fn a_device_function_that_is_named_survives_too() {
         file.symbols().any(|symbol| symbol.name() == Ok("twice"))
     };
     assert!(symbols(&Options::new(Arch::SM_90).keep("twice")));
-    assert!(!symbols(&Options::new(Arch::SM_90)), "it is kept without being named");
+    assert!(
+        !symbols(&Options::new(Arch::SM_90)),
+        "it is kept without being named"
+    );
 }
 
 #[rstest]

@@ -113,9 +113,7 @@ impl Capabilities {
     ///
     /// [`Error::OutOfMemory`] where the system gives no stack for the calls.
     pub fn has_newer_nvvm(&self) -> Result<bool> {
-        guarded(|guard| {
-            probe::has_newer_nvvm(&self.nvvm, Arch::SM_90, guard).unwrap_or(false)
-        })
+        guarded(|guard| probe::has_newer_nvvm(&self.nvvm, Arch::SM_90, guard).unwrap_or(false))
     }
 
     fn no_answer(&self, Failed(code): Failed) -> Error {

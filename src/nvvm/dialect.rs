@@ -39,7 +39,12 @@ pub(super) fn choose(
     let reason = match (options.dialect, &evidence, options.ptx_version) {
         (Dialect::Latest, ..) => None,
         (Dialect::Legacy, Some(evidence), _) => {
-            return without_newer(evidence, options, &nvvm.library, "`dialect` forbids the newer NVVM");
+            return without_newer(
+                evidence,
+                options,
+                &nvvm.library,
+                "`dialect` forbids the newer NVVM",
+            );
         }
         (Dialect::Auto, Some(evidence), _) => Some(format!(
             "{} has {}{}",
@@ -76,8 +81,9 @@ pub(super) fn choose(
             } else {
                 format!("`ptx_version` for {}", options.arch.compute())
             },
-            needs: "the newer NVVM, which libNVVM of CUDA 13.5 has and that of 13.0 and 12.x has not"
-                .to_owned(),
+            needs:
+                "the newer NVVM, which libNVVM of CUDA 13.5 has and that of 13.0 and 12.x has not"
+                    .to_owned(),
             library: nvvm.library.clone(),
         }),
     }
@@ -115,7 +121,11 @@ fn without_newer(
     library: &Library,
     why_not: &str,
 ) -> Result<Choice> {
-    let Evidence { module, modern, proof } = *evidence;
+    let Evidence {
+        module,
+        modern,
+        proof,
+    } = *evidence;
     let error = Error::from(DialectError {
         module: module.name().to_owned(),
         line: modern.line,
@@ -132,15 +142,17 @@ fn without_newer(
     }
     Ok(Choice {
         latest: false,
-        notes: vec![Diagnostic::new(
-            Severity::Warning,
-            format!(
-                "for {} it is read by LLVM {LEGACY_LLVM}, and {}",
-                options.arch.compute(),
-                modern.what
-            ),
-        )
-        .in_module(module.name())],
+        notes: vec![
+            Diagnostic::new(
+                Severity::Warning,
+                format!(
+                    "for {} it is read by LLVM {LEGACY_LLVM}, and {}",
+                    options.arch.compute(),
+                    modern.what
+                ),
+            )
+            .in_module(module.name()),
+        ],
         suspicion: Some(error),
     })
 }

@@ -55,7 +55,10 @@ fn call<R>(program: nvvmProgram, work: impl FnOnce(&mut Fake, usize) -> R) -> R 
     let at = index(program);
     with(|fake| {
         assert_eq!(fake.busy, None, "two calls on one handle at once");
-        assert!(fake.programs[at].is_some(), "a handle is used after it was freed");
+        assert!(
+            fake.programs[at].is_some(),
+            "a handle is used after it was freed"
+        );
         fake.busy = Some(at);
     });
     pause();
@@ -90,7 +93,9 @@ unsafe extern "C" fn add(
     name: *const c_char,
 ) -> nvvmResult {
     // SAFETY: the caller gives a C string.
-    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+    let name = unsafe { CStr::from_ptr(name) }
+        .to_string_lossy()
+        .into_owned();
     call(program, |fake, at| {
         if name == "libdevice" {
             if fake.fail_libdevice_adds > 0 {
@@ -100,31 +105,34 @@ unsafe extern "C" fn add(
             fake.libdevice_adds += 1;
         }
         if let Some(modules) = &mut fake.programs[at] {
-            assert!(!modules.contains(&name), "{name} was added twice to one handle");
+            assert!(
+                !modules.contains(&name),
+                "{name} was added twice to one handle"
+            );
             modules.push(name);
         }
         NVVM_SUCCESS
     })
 }
 
-unsafe extern "C" fn compile(
-    program: nvvmProgram,
-    _: c_int,
-    _: *mut *const c_char,
-) -> nvvmResult {
+unsafe extern "C" fn compile(program: nvvmProgram, _: c_int, _: *mut *const c_char) -> nvvmResult {
     call(program, |fake, at| {
         if fake.fail_compiles > 0 {
             fake.fail_compiles -= 1;
             return NVVM_ERROR_COMPILATION;
         }
         let modules = fake.programs[at].clone().unwrap_or_default();
-        assert!(modules.contains(&"libdevice".to_owned()), "compiled without libdevice");
+        assert!(
+            modules.contains(&"libdevice".to_owned()),
+            "compiled without libdevice"
+        );
         fake.compiled += 1;
         NVVM_SUCCESS
     })
 }
 
-const PTX: &[u8] = b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n\0";
+const PTX: &[u8] =
+    b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n\0";
 
 unsafe extern "C" fn result_size(program: nvvmProgram, size: *mut usize) -> nvvmResult {
     call(program, |_, _| ());
@@ -204,7 +212,9 @@ pub(super) fn program() -> Program {
     let program = Program::over(Arc::new(Opened::of(api, library)), move || -> Result<_> {
         Ok(libdevice.clone())
     });
-    program.add_module("k.ll", MODULE).expect("the module is one");
+    program
+        .add_module("k.ll", MODULE)
+        .expect("the module is one");
     program
 }
 

@@ -82,11 +82,20 @@ mod tests {
     use rstest::rstest;
 
     #[rstest]
-    #[case("a.ll (5, 15): parse expected type", "error: a.ll:5:16: parse expected type")]
+    #[case(
+        "a.ll (5, 15): parse expected type",
+        "error: a.ll:5:16: parse expected type"
+    )]
     #[case("a.ll: error: IR version 1.0", "error: a.ll: IR version 1.0")]
-    #[case("a.ll: parse Expected a single module", "error: a.ll: parse Expected a single module")]
+    #[case(
+        "a.ll: parse Expected a single module",
+        "error: a.ll: parse Expected a single module"
+    )]
     #[case("a.ll: warning: odd", "warning: a.ll: odd")]
-    #[case("libnvvm : error: -x is an unsupported option", "error: -x is an unsupported option")]
+    #[case(
+        "libnvvm : error: -x is an unsupported option",
+        "error: -x is an unsupported option"
+    )]
     #[case("Error: unsupported operation", "error: unsupported operation")]
     #[case("a.ll (1): (2, 3): text", "error: a.ll (1):2:4: text")]
     #[case("errors: two of them", "error: errors: two of them")]
@@ -100,7 +109,11 @@ mod tests {
 
     #[test]
     fn lines_of_unknown_form_keep_the_severity_of_the_outcome() {
-        let read = parse("Deprecated data layout\n\n64-bit: e-p", &[], Severity::Warning);
+        let read = parse(
+            "Deprecated data layout\n\n64-bit: e-p",
+            &[],
+            Severity::Warning,
+        );
         assert_eq!(read.len(), 2);
         assert!(read.iter().all(|d| d.severity == Severity::Warning));
     }

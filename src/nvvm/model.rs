@@ -40,26 +40,38 @@ fn explore(threads: usize, setup: fn(&mut fake::Fake), check: fn(&fake::Fake, us
 
 #[test]
 fn threads_that_compile_one_program_add_libdevice_once() {
-    explore(3, |_| (), |fake, done| {
-        assert_eq!((done, fake.compiled), (3, 3));
-        assert_eq!((fake.created, fake.libdevice_adds), (1, 1));
-    });
+    explore(
+        3,
+        |_| (),
+        |fake, done| {
+            assert_eq!((done, fake.compiled), (3, 3));
+            assert_eq!((fake.created, fake.libdevice_adds), (1, 1));
+        },
+    );
 }
 
 #[test]
 fn a_failed_add_fails_one_thread_alone_and_another_tries_again() {
-    explore(3, |fake| fake.fail_libdevice_adds = 1, |fake, done| {
-        assert_eq!((done, fake.compiled), (2, 2));
-        assert_eq!(fake.libdevice_adds, 1);
-    });
+    explore(
+        3,
+        |fake| fake.fail_libdevice_adds = 1,
+        |fake, done| {
+            assert_eq!((done, fake.compiled), (2, 2));
+            assert_eq!(fake.libdevice_adds, 1);
+        },
+    );
 }
 
 #[test]
 fn a_failed_compilation_fails_one_thread_alone() {
-    explore(3, |fake| fake.fail_compiles = 1, |fake, done| {
-        assert_eq!((done, fake.compiled), (2, 2));
-        assert_eq!((fake.created, fake.libdevice_adds), (1, 1));
-    });
+    explore(
+        3,
+        |fake| fake.fail_compiles = 1,
+        |fake, done| {
+            assert_eq!((done, fake.compiled), (2, 2));
+            assert_eq!((fake.created, fake.libdevice_adds), (1, 1));
+        },
+    );
 }
 
 #[test]

@@ -214,9 +214,7 @@ impl Options {
                 "ask for the PTX version where PTX is made of it, at the link",
             );
         }
-        if self.ptx_version.is_some()
-            && self.dialect == Dialect::Legacy
-            && self.arch < Arch::SM_100
+        if self.ptx_version.is_some() && self.dialect == Dialect::Legacy && self.arch < Arch::SM_100
         {
             return refuse(
                 "`ptx_version` is honoured below compute_100 by the newer NVVM alone, and `dialect` \
@@ -226,7 +224,10 @@ impl Options {
         }
         if self.dialect == Dialect::Legacy && self.arch >= Arch::SM_100 {
             return refuse(
-                &format!("the LLVM 7 dialect is not there for {}", self.arch.compute()),
+                &format!(
+                    "the LLVM 7 dialect is not there for {}",
+                    self.arch.compute()
+                ),
                 "it ends below compute_100: set `dialect` to Auto",
             );
         }

@@ -96,7 +96,8 @@ impl sealed::Finish for Ptx {
     }
 }
 
-const UNREADABLE: &str = "see whether a name in the modules holds a character that PTX cannot spell";
+const UNREADABLE: &str =
+    "see whether a name in the modules holds a character that PTX cannot spell";
 
 impl sealed::Finish for LtoIr {
     const LTO: bool = true;

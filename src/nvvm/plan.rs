@@ -75,9 +75,10 @@ impl Plan {
                             "`keep` names `{name}`, which no module that is not lazy defines with \
                              external linkage"
                         ),
-                        hint: "name functions that such a module defines; what is internal or lazy \
+                        hint:
+                            "name functions that such a module defines; what is internal or lazy \
                                cannot be kept"
-                            .to_owned(),
+                                .to_owned(),
                     });
                 }
                 pins.insert(name.clone().into_bytes());

@@ -71,7 +71,9 @@ impl Program {
     pub fn new(toolkit: &Toolkit) -> Result<Self> {
         let nvvm = toolkit.nvvm()?.clone();
         let toolkit = toolkit.clone();
-        Ok(Self::over(nvvm, move || Ok(toolkit.libdevice()?.bytes.clone())))
+        Ok(Self::over(nvvm, move || {
+            Ok(toolkit.libdevice()?.bytes.clone())
+        }))
     }
 
     /// A program over any function table.
@@ -181,9 +183,10 @@ impl Program {
                     input: "libdevice".to_owned(),
                     line: None,
                     problem,
-                    hint: "give the content of NVIDIA's libdevice.10.bc, or of bitcode that defines \
+                    hint:
+                        "give the content of NVIDIA's libdevice.10.bc, or of bitcode that defines \
                            `__nv_*` functions as it does"
-                        .to_owned(),
+                            .to_owned(),
                 })?;
                 Some(bytes.clone())
             }
@@ -208,7 +211,10 @@ impl Program {
     pub fn verify(&self, options: &Options) -> Result<Vec<Diagnostic>> {
         let mut state = self.state.lock();
         self.run(&mut state, options, false, |handle, flags, guard| {
-            handle.raw.verify(flags, guard).map_err(|code| (Stage::Verify, code))
+            handle
+                .raw
+                .verify(flags, guard)
+                .map_err(|code| (Stage::Verify, code))
         })
         .map(|done| done.diagnostics)
     }
@@ -234,7 +240,10 @@ impl Program {
                 .raw
                 .compile(flags, guard)
                 .map_err(|code| (Stage::Compile, code))?;
-            handle.raw.result(guard).map_err(|code| (Stage::Fetch, code))
+            handle
+                .raw
+                .result(guard)
+                .map_err(|code| (Stage::Fetch, code))
         })?;
         drop(state);
         T::finish(
@@ -316,7 +325,11 @@ impl Program {
         let NotMade { code, input, log } = failed;
         let log = super::log::text(&log);
         LibraryError {
-            stage: if input.is_some() { Stage::Add } else { Stage::Create },
+            stage: if input.is_some() {
+                Stage::Add
+            } else {
+                Stage::Create
+            },
             code: code.0 as i32,
             code_name: self.nvvm.api.code_name(code.0),
             input,

@@ -17,7 +17,10 @@ fn libdevice_is_added_once_over_many_compilations_and_targets() {
         program.verify(&Options::new(arch)).unwrap();
     }
     fake::with(|fake| {
-        assert_eq!((fake.created, fake.libdevice_adds, fake.compiled), (1, 1, 6));
+        assert_eq!(
+            (fake.created, fake.libdevice_adds, fake.compiled),
+            (1, 1, 6)
+        );
     });
 }
 
@@ -43,7 +46,10 @@ fn a_failed_compilation_does_not_add_libdevice_again() {
     assert_eq!(compile(&program).unwrap_err().raw_code(), Some(9));
     compile(&program).unwrap();
     fake::with(|fake| {
-        assert_eq!((fake.created, fake.libdevice_adds, fake.compiled), (1, 1, 1));
+        assert_eq!(
+            (fake.created, fake.libdevice_adds, fake.compiled),
+            (1, 1, 1)
+        );
     });
 }
 
@@ -53,7 +59,9 @@ fn no_handle_outlives_its_program_and_none_is_made_before_it_is_needed() {
     fake::with(|fake| assert_eq!(fake.created, 0));
     compile(&program).unwrap();
     program.set_libdevice(Libdevice::Always).unwrap();
-    program.replace_module("k.ll", "!nvvmir.version = !{!1}\n!1 = !{i32 2, i32 0}\n").unwrap();
+    program
+        .replace_module("k.ll", "!nvvmir.version = !{!1}\n!1 = !{i32 2, i32 0}\n")
+        .unwrap();
     compile(&program).unwrap();
     drop(program);
     fake::with(|fake| {

@@ -19,13 +19,15 @@ pub fn nvrtc_ltoir(toolkit: &Toolkit, source: &str, arch: &str) -> Vec<u8> {
         let mut program = std::ptr::null_mut();
         let name = c"helper.cu".as_ptr();
         let none = std::ptr::null();
-        let code =
-            (api.nvrtcCreateProgram)(&mut program, source.as_ptr(), name, 0, none, none);
+        let code = (api.nvrtcCreateProgram)(&mut program, source.as_ptr(), name, 0, none, none);
         assert_eq!(code, nvrtc::NVRTC_SUCCESS);
         let code = (api.nvrtcCompileProgram)(program, 2, options.as_ptr());
         assert_eq!(code, nvrtc::NVRTC_SUCCESS);
         let mut size = 0;
-        assert_eq!((api.nvrtcGetLTOIRSize)(program, &mut size), nvrtc::NVRTC_SUCCESS);
+        assert_eq!(
+            (api.nvrtcGetLTOIRSize)(program, &mut size),
+            nvrtc::NVRTC_SUCCESS
+        );
         let mut ltoir = vec![0_u8; size];
         let code = (api.nvrtcGetLTOIR)(program, ltoir.as_mut_ptr().cast());
         assert_eq!(code, nvrtc::NVRTC_SUCCESS);

@@ -83,9 +83,9 @@ fn compile(toolkit: &Toolkit, name: &str, path: &Path) -> Result<String> {
     for diagnostic in said(ptx.diagnostics(), lto.diagnostics()) {
         _ = writeln!(report, "  {diagnostic}");
     }
-    let code = |line: &&str| !line.trim().is_empty() && !line.starts_with("//");
+    let code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
     for line in ptx.as_str().lines().filter(code).take(PTX_LINES) {
-        _ = writeln!(report, "    {line}");
+        _ = writeln!(report, "    {}", line.replace('\t', "  "));
     }
     report.push_str("    ...\n");
     Ok(report)
