@@ -276,20 +276,22 @@ impl fmt::Display for DialectError {
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
-        write!(f, ": {}", self.what)?;
+        write!(
+            f,
+            ": {} is newer than LLVM {}, whose IR {} reads for {}",
+            self.what,
+            self.reads,
+            self.library,
+            self.arch.compute()
+        )?;
         if let Some(producer) = &self.producer {
             write!(f, " (the module was written by {producer})")?;
         }
         write!(
             f,
-            ", but for {} {} reads the IR of LLVM {}, and {}; compile for compute_100 or newer, use a \
-             libNVVM with the newer NVVM (CUDA 13.5), or write the module with typed pointers for \
-             LLVM {}",
-            self.arch.compute(),
-            self.library,
-            self.reads,
-            self.why_not,
-            self.reads
+            ", and {}; compile for compute_100 or newer, use a libNVVM with the newer NVVM (CUDA \
+             13.5), or write the module for LLVM {}, with typed pointers",
+            self.why_not, self.reads
         )?;
         if !self.log.trim().is_empty() {
             write!(f, "; the library said: {}", self.log.trim())?;

@@ -44,7 +44,6 @@ fn bitcode() -> Vec<u8> {
 #[rstest]
 #[case::empty(b"".to_vec(), "empty")]
 #[case::blank(b" \n\t\n".to_vec(), "empty")]
-#[case::garbage(b"this is no IR".to_vec(), "nvvmir.version")]
 #[case::binary(vec![0xff, 0xfe, 0, 1, 2, 3], "binary")]
 #[case::truncated(bitcode()[..1000].to_vec(), "bitcode")]
 #[case::ptx(b".version 8.0\n.target sm_90\n".to_vec(), "PTX")]
@@ -81,6 +80,7 @@ fn a_module_that_is_none_is_refused_before_the_library_sees_it(
     9,
     "bad:3"
 )]
+#[case::garbage("this is no IR".to_owned(), 9, "bad:1")]
 #[case::old_version(store("k", 1).replace("!{i32 2, i32 0}", "!{i32 1, i32 6}"), 3, "2.0")]
 #[case::unknown_function(
     store("k", 1).replace("ret void", "call void @missing()\n  ret void"),

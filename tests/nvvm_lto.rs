@@ -195,18 +195,18 @@ fn a_device_function_that_is_named_survives_too() {
     );
     let program = Program::new(&toolkit(NEWEST)).unwrap();
     program.add_module("lib", &module).unwrap();
-    let symbols = |options: &Options| {
-        use object::{Object, ObjectSymbol};
+    let functions = |options: &Options| {
         let ltoir: LtoIr = program.compile(options).unwrap();
-        let flags = [c"-arch=sm_90", c"-lto"];
-        let cubin = raw::link(&toolkit(NEWEST), &[ltoir.as_bytes()], &flags);
-        let file = object::read::elf::ElfFile64::<object::Endianness>::parse(&*cubin).unwrap();
-        eprintln!("{:?}", file.symbols().map(|s| s.name().unwrap().to_owned()).collect::<Vec<_>>());
-        file.symbols().any(|symbol| symbol.name() == Ok("twice"))
+        let ptx = raw::link_to_ptx(&toolkit(NEWEST), ltoir.as_bytes(), c"-arch=sm_90");
+        Ptx::from_text(ptx).unwrap().functions().to_vec()
     };
-    assert!(symbols(&Options::new(Arch::SM_90).keep("twice")));
-    assert!(
-        !symbols(&Options::new(Arch::SM_90)),
+    assert_eq!(
+        functions(&Options::new(Arch::SM_90).keep("twice")),
+        ["twice"]
+    );
+    assert_eq!(
+        functions(&Options::new(Arch::SM_90)),
+        [""; 0],
         "it is kept without being named"
     );
 }

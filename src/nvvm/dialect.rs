@@ -3,7 +3,6 @@
 use super::modules::Module;
 use super::options::{Dialect, Options};
 use super::probe;
-use super::reader::{Modern, ModuleKind};
 use crate::arch::Arch;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{DialectError, Error, Library, Result};
@@ -49,9 +48,8 @@ pub(super) fn choose(
         (Dialect::Auto, Some(evidence), _) => Some(format!(
             "{} has {}{}",
             evidence.module.name(),
-            evidence.modern.what,
+            evidence.what,
             evidence
-                .modern
                 .line
                 .map_or(String::new(), |line| format!(" in line {line}")),
         )),
@@ -92,25 +90,33 @@ pub(super) fn choose(
 /// What speaks against LLVM 7.
 struct Evidence<'a> {
     module: &'a Module,
-    modern: &'a Modern,
-    /// Whether it is proof; the version of the writer alone is none.
+    what: String,
+    line: Option<u32>,
+    /// Whether it is proof; a newer writer alone is none.
     proof: bool,
 }
 
 /// The first proof, or else the first doubt.
 fn evidence(modules: &[Module]) -> Option<Evidence<'_>> {
-    let mut all = modules.iter().filter_map(|module| {
+    let mut proofs = modules.iter().filter_map(|module| {
+        let modern = module.info.modern.as_ref()?;
         Some(Evidence {
             module,
-            modern: module.info.modern.as_ref()?,
-            proof: module.info.kind == ModuleKind::Text || module.info.opaque_pointers,
+            what: modern.what.clone(),
+            line: modern.line,
+            proof: true,
         })
     });
-    let first = all.next()?;
-    if first.proof {
-        return Some(first);
-    }
-    Some(all.find(|evidence| evidence.proof).unwrap_or(first))
+    let mut doubts = modules.iter().filter_map(|module| {
+        let producer = module.info.producer.as_ref()?;
+        (producer.version?.0 > LEGACY_LLVM).then(|| Evidence {
+            module,
+            what: format!("bitcode written by {}", producer.text),
+            line: None,
+            proof: false,
+        })
+    });
+    proofs.next().or_else(|| doubts.next())
 }
 
 /// A modern module and no newer NVVM: refused where LLVM 7 certainly cannot read it; tried where only
@@ -121,15 +127,11 @@ fn without_newer(
     library: &Library,
     why_not: &str,
 ) -> Result<Choice> {
-    let Evidence {
-        module,
-        modern,
-        proof,
-    } = *evidence;
+    let module = evidence.module;
     let error = Error::from(DialectError {
         module: module.name().to_owned(),
-        line: modern.line,
-        what: modern.what.clone(),
+        line: evidence.line,
+        what: evidence.what.clone(),
         producer: module.info.producer.as_ref().map(|p| p.text.clone()),
         arch: options.arch,
         reads: LEGACY_LLVM,
@@ -137,7 +139,7 @@ fn without_newer(
         library: library.clone(),
         log: String::new(),
     });
-    if proof {
+    if evidence.proof {
         return Err(error);
     }
     Ok(Choice {
@@ -148,7 +150,7 @@ fn without_newer(
                 format!(
                     "for {} it is read by LLVM {LEGACY_LLVM}, and {}",
                     options.arch.compute(),
-                    modern.what
+                    evidence.what
                 ),
             )
             .in_module(module.name()),

@@ -134,7 +134,11 @@ impl<'a> Modules<'a> {
         };
         let mut referred_to_later: HashSet<&[u8]> = HashSet::new();
         let mut goes_behind = vec![false; self.0.len()];
-        if self.0.iter().any(|module| linkonce(module).next().is_some()) {
+        if self
+            .0
+            .iter()
+            .any(|module| linkonce(module).next().is_some())
+        {
             for (module, behind) in self.0.iter().zip(&mut goes_behind).rev() {
                 *behind = !module.lazy
                     && linkonce(module).any(|s| referred_to_later.contains(s.name.as_slice()));

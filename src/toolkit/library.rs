@@ -90,6 +90,11 @@ pub(super) trait Compiler: Table {
     fn version(&self) -> Option<String> {
         None
     }
+
+    /// A library that this one opens by name when it is first used, and does not find by itself.
+    fn companion(&self, _: Platform) -> Option<String> {
+        None
+    }
 }
 
 impl Compiler for sys::Nvvm {
@@ -118,6 +123,15 @@ impl Compiler for sys::Nvrtc {
         // SAFETY: two valid places for integers.
         let code = unsafe { (self.nvrtcVersion)(&mut major, &mut minor) };
         (code == sys::bindings::nvrtc::NVRTC_SUCCESS).then(|| format!("{major}.{minor}"))
+    }
+
+    fn companion(&self, platform: Platform) -> Option<String> {
+        let version = self.version()?;
+        Some(if platform.is_windows() {
+            format!("nvrtc-builtins64_{}.dll", version.replace('.', ""))
+        } else {
+            format!("libnvrtc-builtins.so.{version}")
+        })
     }
 }
 
@@ -194,6 +208,17 @@ fn open<T: Compiler>(
     };
     if let Some(refusal) = api.refusal() {
         return Err(refusal);
+    }
+    // NVRTC of CUDA 13.0 looks for its builtins by name alone, where nothing says to look beside it;
+    // a library of that name that is there already is taken. Where this fails, NVRTC says so itself.
+    if let (Some(companion), Some(folder)) = (api.companion(Platform::current()), path.parent()) {
+        let companion = folder.join(companion);
+        if environment.files().is_file(&companion) {
+            // SAFETY: as for the library itself, whose part this is.
+            if let Ok(library) = unsafe { open_library(&companion) } {
+                std::mem::forget(library);
+            }
+        }
     }
     let root = candidate
         .root

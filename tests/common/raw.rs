@@ -3,6 +3,7 @@
 use std::ffi::{CStr, CString, c_char};
 
 use cuda_program::Toolkit;
+use cuda_program::sys::NvJitLink;
 use cuda_program::sys::bindings::{nvjitlink, nvrtc};
 
 /// CUDA C++ to LTO IR by NVRTC.
@@ -39,8 +40,47 @@ pub fn nvrtc_ltoir(toolkit: &Toolkit, source: &str, arch: &str) -> Vec<u8> {
 /// Links LTO IR to a cubin by nvJitLink.
 pub fn link(toolkit: &Toolkit, inputs: &[&[u8]], options: &[&CStr]) -> Vec<u8> {
     let api = toolkit.nvjitlink().unwrap().api;
+    let size = api.nvJitLinkGetLinkedCubinSize;
+    let get = api.nvJitLinkGetLinkedCubin;
+    link_and_get(api, inputs, options, |handle| {
+        let mut bytes = 0;
+        // SAFETY: the handle is live, and the buffer has the size asked for.
+        unsafe {
+            assert_eq!(size(handle, &mut bytes), nvjitlink::NVJITLINK_SUCCESS);
+            let mut cubin = vec![0_u8; bytes];
+            let code = get(handle, cubin.as_mut_ptr().cast());
+            assert_eq!(code, nvjitlink::NVJITLINK_SUCCESS);
+            cubin
+        }
+    })
+}
+
+/// Links LTO IR to PTX by nvJitLink.
+pub fn link_to_ptx(toolkit: &Toolkit, input: &[u8], arch: &CStr) -> String {
+    let api = toolkit.nvjitlink().unwrap().api;
+    let size = api.nvJitLinkGetLinkedPtxSize;
+    let get = api.nvJitLinkGetLinkedPtx;
+    link_and_get(api, &[input], &[arch, c"-lto", c"-ptx"], |handle| {
+        let mut bytes = 0;
+        // SAFETY: the handle is live, and the buffer has the size asked for.
+        unsafe {
+            assert_eq!(size(handle, &mut bytes), nvjitlink::NVJITLINK_SUCCESS);
+            let mut ptx = vec![0_u8; bytes];
+            let code = get(handle, ptx.as_mut_ptr().cast());
+            assert_eq!(code, nvjitlink::NVJITLINK_SUCCESS);
+            String::from_utf8(ptx).unwrap()
+        }
+    })
+}
+
+fn link_and_get<R>(
+    api: NvJitLink,
+    inputs: &[&[u8]],
+    options: &[&CStr],
+    get: impl FnOnce(nvjitlink::nvJitLinkHandle) -> R,
+) -> R {
     let mut options: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
-    // SAFETY: a live handle throughout, valid strings, and buffers of the sizes asked for.
+    // SAFETY: a live handle throughout, valid strings, and a buffer of the size asked for.
     unsafe {
         let mut handle = std::ptr::null_mut();
         let count = u32::try_from(options.len()).unwrap();
@@ -67,13 +107,9 @@ pub fn link(toolkit: &Toolkit, inputs: &[&[u8]], options: &[&CStr]) -> Vec<u8> {
         let mut log = vec![0_u8; size.max(1)];
         (api.nvJitLinkGetErrorLog)(handle, log.as_mut_ptr().cast());
         assert_eq!(failed, None, "{}", String::from_utf8_lossy(&log));
-        let mut size = 0;
-        let code = (api.nvJitLinkGetLinkedCubinSize)(handle, &mut size);
-        assert_eq!(code, nvjitlink::NVJITLINK_SUCCESS);
-        let mut cubin = vec![0_u8; size];
-        (api.nvJitLinkGetLinkedCubin)(handle, cubin.as_mut_ptr().cast());
+        let result = get(handle);
         (api.nvJitLinkDestroy)(&mut handle);
-        cubin
+        result
     }
 }
 
