@@ -117,13 +117,13 @@ impl RawProgram {
         let mut size = 0;
         // SAFETY: the handle is live, and `size` is a valid place for a size.
         let asked = unsafe { (self.api.nvvmGetProgramLogSize)(self.raw, &mut size) };
+        if asked != NVVM_SUCCESS || size == 0 {
+            return Vec::new();
+        }
         let mut log = vec![0_u8; size];
         // SAFETY: the library writes the `size` bytes that it asked for.
-        if asked != NVVM_SUCCESS
-            || size == 0
-            || unsafe { (self.api.nvvmGetProgramLog)(self.raw, log.as_mut_ptr().cast()) }
-                != NVVM_SUCCESS
-        {
+        let got = unsafe { (self.api.nvvmGetProgramLog)(self.raw, log.as_mut_ptr().cast()) };
+        if got != NVVM_SUCCESS {
             return Vec::new();
         }
         log.truncate(log.iter().position(|&byte| byte == 0).unwrap_or(size));
@@ -150,6 +150,9 @@ fn pointers(options: &[CString]) -> (c_int, Vec<*const c_char>) {
     (count, pointers)
 }
 
+/// Major and minor.
+pub(crate) type Version = (u32, u32);
+
 impl Nvvm {
     /// `nvvmGetErrorString`: the name of a result code, as in `NVVM_ERROR_COMPILATION`.
     pub(crate) fn code_name(&self, code: nvvmResult) -> String {
@@ -164,7 +167,7 @@ impl Nvvm {
     }
 
     /// `nvvmIRVersion`: the NVVM IR version and the debug metadata version, each major and minor.
-    pub(crate) fn ir_version(&self) -> Result<((u32, u32), (u32, u32)), Failed> {
+    pub(crate) fn ir_version(&self) -> Result<(Version, Version), Failed> {
         let mut numbers = [0; 4];
         let [major, minor, debug_major, debug_minor] = &mut numbers;
         // SAFETY: four valid places for integers.

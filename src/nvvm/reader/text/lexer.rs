@@ -235,14 +235,14 @@ impl<'a> Lexer<'a> {
             self.at += 1;
             self.take_while(|b| b.is_ascii_digit());
         }
-        let text = str::from_utf8(self.since(from)).ok();
+        let text = std::str::from_utf8(self.since(from)).ok();
         text.and_then(|text| text.parse().ok())
             .map_or(Token::Number, Token::Int)
     }
 }
 
 fn number(digits: &[u8]) -> Option<u64> {
-    str::from_utf8(digits).ok()?.parse().ok()
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
 fn in_name(b: u8) -> bool {
