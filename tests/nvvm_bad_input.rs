@@ -1,4 +1,5 @@
 //! Bad input is a clear error, and the program can be used afterwards.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

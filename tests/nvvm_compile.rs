@@ -1,4 +1,5 @@
 //! Compiling on the real libNVVM of every supported toolkit.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! libdevice comes where it is needed, once, and never against the user's own definition.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! LTO IR of libNVVM keeps its kernels through a link by nvJitLink.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 #[path = "common/raw.rs"]

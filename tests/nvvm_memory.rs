@@ -1,5 +1,6 @@
 //! A process that compiles again and again does not grow. Alone in its process, so that nothing else
 //! moves the figure.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 #![cfg(target_os = "linux")]
 
 mod common;

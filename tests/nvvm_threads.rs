@@ -1,4 +1,5 @@
 //! One program from many threads, and many programs at once, on the real library.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
 

@@ -1,5 +1,7 @@
 //! The reader, against one program as many LLVMs write it, against libdevice, and against damage.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::path::PathBuf;
 
 use cuda_program::nvvm::reader::{

@@ -95,8 +95,8 @@ fn check_eager(info: &ModuleInfo, refuse: &dyn Fn(String, &str) -> Error) -> Res
     }
     if info.nvvmir_version_malformed {
         return Err(refuse(
-            "its `!nvvmir.version` is no node of two or four integers".to_owned(),
-            "write it as `!nvvmir.version = !{!0}` and `!0 = !{i32 2, i32 0}`",
+            "its `!nvvmir.version` is malformed, or states versions that differ".to_owned(),
+            "write it as one node of two or four integers: `!nvvmir.version = !{!0}` and `!0 = !{i32 2, i32 0}`",
         ));
     }
     if info.nvvmir_version.is_none() && info.certain {
