@@ -118,7 +118,7 @@ fn run(
         .map_err(|e| (Stage::Link, e))
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use rstest::rstest;
