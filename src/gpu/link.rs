@@ -119,6 +119,7 @@ fn run(
 }
 
 #[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
     use rstest::rstest;
