@@ -5,3 +5,5 @@ mod fake;
 mod kernels;
 mod loading;
 mod opening;
+#[cfg(target_os = "linux")]
+mod through_cudarc;
