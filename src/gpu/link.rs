@@ -25,17 +25,13 @@ pub(super) fn default_toolkit() -> Result<Toolkit> {
 
 /// A cubin of PTX, for a device.
 pub(super) fn ptx(toolkit: &Toolkit, ptx: &Ptx, device: Arch) -> Result<(Cubin, Library)> {
-    let mut options = Vec::new();
-    if ptx.target_options().iter().any(|option| option == "debug") {
-        options.push(c"-g");
-    }
     // The driver wants a NUL at the end and nvJitLink takes it.
     let mut text = ptx.as_bytes().to_vec();
     text.push(0);
     link(
         toolkit.nvjitlink()?,
         target(Some(ptx.target()), device),
-        &options,
+        &[],
         (Input::Ptx, &text, c"PTX"),
     )
 }
@@ -122,6 +118,7 @@ fn run(
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
+    use crate::nvvm::Dialect;
     use rstest::rstest;
 
     fn toolkit(version: &str) -> Toolkit {
@@ -187,13 +184,16 @@ mod tests {
         assert!(matches!(error, Error::Library(e) if e.stage == Stage::Create));
     }
 
-    #[test]
-    fn lto_ir_becomes_a_cubin() {
-        let toolkit = toolkit("13.5");
+    #[rstest]
+    #[case::llvm_7("12.4", Dialect::Auto)]
+    #[case::llvm_7("13.5", Dialect::Auto)]
+    #[case::newer("13.5", Dialect::Latest)]
+    fn lto_ir_becomes_a_cubin(#[case] version: &str, #[case] dialect: Dialect) {
+        let toolkit = toolkit(version);
         let program = crate::nvvm::Program::new(&toolkit).unwrap();
         let source = include_bytes!("../../fixtures/saxpy.ll");
         program.add_module("saxpy.ll", source).unwrap();
-        let options = crate::nvvm::Options::new(Arch::SM_90);
+        let options = crate::nvvm::Options::new(Arch::SM_90).dialect(dialect);
         let linked: LtoIr = program.compile(&options).unwrap();
         let (cubin, _) = lto(&toolkit, &linked, Arch::SM_90).unwrap();
         let has = |name: &[u8]| cubin.as_bytes().windows(name.len()).any(|w| w == name);

@@ -4,7 +4,7 @@ use super::driver::Driver;
 use super::link;
 use super::load::{Image, LoadOptions, LoadPolicy};
 use crate::arch::Arch;
-use crate::artifact::{Cubin, LtoIr, Ptx};
+use crate::artifact::{Cubin, IsaVersion, LtoIr, Ptx};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, InvalidInput, Library, PtxTooNew, Result};
 use crate::toolkit::Toolkit;
@@ -90,9 +90,8 @@ fn of_ptx(driver: &Driver, device: Arch, ptx: &Ptx, options: &LoadOptions) -> Re
             }
         }
     };
-    if let Some(reads) = driver.reads_ptx()
-        && ptx.isa_version() > reads
-    {
+    let too_old = |reads: &IsaVersion| ptx.isa_version() > *reads;
+    if let Some(reads) = driver.reads_ptx().filter(too_old) {
         return Err(PtxTooNew {
             ptx: ptx.isa_version(),
             reads,

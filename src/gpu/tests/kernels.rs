@@ -242,3 +242,14 @@ fn a_module_whose_context_failed_is_not_unloaded() {
     refused.module.unwrap().unload().unwrap();
     assert_eq!(fake::with(|fake| fake.loaded()), 0);
 }
+
+#[test]
+fn what_is_loaded_goes_from_thread_to_thread() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<Module>();
+    shared::<Kernel>();
+    shared::<crate::gpu::Global<f32>>();
+    let kernel = module(|_| ()).kernel("gelu").unwrap();
+    let name = std::thread::spawn(move || kernel.name().to_owned()).join();
+    assert_eq!(name.unwrap(), "gelu");
+}
