@@ -225,6 +225,10 @@ fn debug_brings_no_optimisation_along() {
     Options::new(Arch::SM_90).ptx_version(IsaVersion { major: 8, minor: 6 }).dialect(Dialect::Legacy),
     "ptx_version"
 )]
+#[case(
+    Options::new(Arch::SM_100).ptx_version(IsaVersion { major: 8, minor: 10 }),
+    "one digit"
+)]
 #[case(Options::new(Arch::SM_100).dialect(Dialect::Legacy), "LLVM 7")]
 #[case(Options::new(Arch::SM_90).extra("-arch=compute_80"), "field `arch`")]
 #[case(Options::new(Arch::SM_90).extra("-gen-lto"), "LtoIr")]

@@ -208,6 +208,12 @@ impl Options {
                 "it is a percentage from 0 to 101, where 101 means never",
             );
         }
+        if let Some(version) = self.ptx_version.filter(|version| version.minor > 9) {
+            return refuse(
+                &format!("`ptx_version` is {version}"),
+                "the library takes one digit behind the point, as in 8.6",
+            );
+        }
         if lto && self.ptx_version.is_some() {
             return refuse(
                 "`ptx_version` says nothing about LTO IR",

@@ -40,6 +40,7 @@ impl Plan {
             flags.push("-nvvm-latest".to_owned());
         }
         if let Some(version) = options.ptx_version {
+            // Checked to have one digit behind the point.
             flags.push(format!(
                 "-ptx-version-target={}{}",
                 version.major, version.minor
