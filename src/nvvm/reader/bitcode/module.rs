@@ -293,7 +293,7 @@ impl<'a> Module<'a> {
 
 /// The number whose sign stands in its lowest bit.
 fn signed(value: u64) -> i64 {
-    let magnitude = (value >> 1).cast_signed();
+    let magnitude = (value >> 1) as i64;
     match value {
         1 => i64::MIN,
         _ if value & 1 == 1 => magnitude.wrapping_neg(),
