@@ -1,6 +1,6 @@
 //! The reader, against one program as many LLVMs write it, against libdevice, and against damage.
 
-#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests, which clippy takes for none.
+#![allow(clippy::unwrap_used, clippy::panic)] // Clippy looks for `#[test]` alone.
 
 use std::path::PathBuf;
 
