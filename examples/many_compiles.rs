@@ -12,7 +12,7 @@ const GOOD: &str = include_str!("../fixtures/gelu.ll");
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: usize = match std::env::args().nth(1) {
-        Some(text) => text.parse()?,
+        Some(text) => text.parse().map_err(|_| format!("`{text}` is no count"))?,
         None => 10_000,
     };
     let toolkit = Toolkit::discover()?;
@@ -32,9 +32,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             }
             _ => drop(program.compile::<Ptx>(&Options::new(Arch::SM_90))?),
         }
-        if n == 99 {
+        if n == 99.min(count / 2) {
             base = resident_kib();
-            println!("after 100: {base} KiB");
+            println!("after {}: {base} KiB", n + 1);
         }
     }
     let end = resident_kib();

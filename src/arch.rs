@@ -57,7 +57,7 @@ impl Suffix {
 /// assert!("sm_91".parse::<Arch>().is_err());
 /// # Ok::<(), cuda_program::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Arch {
     number: u16,
     suffix: Suffix,
@@ -336,6 +336,13 @@ impl TryFrom<&str> for Arch {
 
     fn try_from(text: &str) -> Result<Self> {
         text.parse()
+    }
+}
+
+/// As it is written: `sm_90a`.
+impl fmt::Debug for Arch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 

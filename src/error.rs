@@ -18,7 +18,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// `{}` is one paragraph that a person can act on. What a machine may want (the raw code of a
 /// library, its whole log, the options it was given) is in the fields.
-#[derive(Debug, Clone, PartialEq, thiserror::Error, Serialize)]
+#[derive(Clone, PartialEq, thiserror::Error, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Error {
@@ -111,6 +111,13 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
+}
+
+/// As `{:#}`: `main` and `unwrap` show an error by `Debug`, and it is a person who reads it there.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#}")
+    }
 }
 
 impl Error {
@@ -401,7 +408,7 @@ impl fmt::Display for LibraryError {
             .iter()
             .filter(|d| d.severity == crate::diagnostic::Severity::Error);
         match said.next() {
-            Some(first) => write!(f, ": {first}")?,
+            Some(first) => write!(f, ": {}", first.to_string().replace('\n', " "))?,
             None if self.log.trim().is_empty() => f.write_str(": the library gave no reason")?,
             None => write!(f, ": {}", self.log.trim())?,
         }

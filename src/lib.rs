@@ -1,4 +1,49 @@
-//! Compile GPU programs at run time.
+//! Compile GPU programs at run time, on any machine: NVVM IR (text or LLVM bitcode) in, PTX or LTO IR
+//! out.
+//!
+//! The compiler is NVIDIA's own libNVVM, found and opened at run time. Building this crate needs no
+//! CUDA, and compiling with it needs no GPU and no driver.
+//!
+//! ```no_run
+//! use cuda_program::{Arch, Ptx, Toolkit, nvvm};
+//!
+//! # fn main() -> cuda_program::Result<()> {
+//! # let ir = "";
+//! let toolkit = Toolkit::discover()?;
+//! let program = nvvm::Program::new(&toolkit)?;
+//! program.add_module("saxpy.ll", ir)?; // text or bitcode, told apart by content
+//! let ptx = program.compile::<Ptx>(&nvvm::Options::new(Arch::SM_90))?;
+//!
+//! for kernel in ptx.kernels() {
+//!     println!("{} takes {} parameters", kernel.name, kernel.parameters.len());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Where things are
+//!
+//! - [`toolkit`]: finding and opening NVIDIA's libraries; [`Toolkit::discover`] is the beginning.
+//! - [`nvvm`]: programs over libNVVM, their options, and the reader that looks at a module before the
+//!   library does.
+//! - [`artifact`]: [`Ptx`] and [`LtoIr`], values that know what is in them.
+//! - [`arch`]: [`Arch`], the name of a GPU architecture.
+//! - [`error`] and [`diagnostic`]: what went wrong, what to do about it, and what the compiler said.
+//! - [`sys`]: the plain C interfaces, for those who want them.
+//!
+//! # What it promises
+//!
+//! - **No panic and no hang** on any input; what a library is known to misread is refused before the
+//!   library sees it. Some damaged bitcode still ends the process inside libNVVM: compile what
+//!   strangers send in a process of its own.
+//! - **Nothing is lost**: a failed call's error has the library's code, its whole log, the options and
+//!   the library's file; warnings come with the artifact.
+//! - **Success is checked**: the kernels that the modules define are in the PTX, or it is an error.
+//! - **Threads share nothing**: each program has a lock of its own.
+//! - **The host's surroundings do no harm**: during a call the thread's decimal point is a point and its
+//!   stack is large.
+
+#![warn(missing_docs)]
 
 pub mod arch;
 pub mod artifact;
@@ -10,7 +55,7 @@ mod guard;
 pub mod nvvm;
 mod sync;
 pub mod sys;
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod testing;
 pub mod toolkit;
 
@@ -19,3 +64,8 @@ pub use artifact::{Artifact, Cubin, LtoIr, Ptx};
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};
 pub use toolkit::Toolkit;
+
+/// The README's examples, compiled with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

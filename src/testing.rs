@@ -1,5 +1,7 @@
 //! What unit tests need of the surroundings.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::process::Command;
 
 /// Runs `test`, which changes what a process has only once (its locale, its limits), in a process of

@@ -57,6 +57,14 @@ fn bitcode() -> Vec<u8> {
     store("k", 1).replace("!{i32 2, i32 0}", "!{null, null}").into_bytes(),
     "nvvmir.version"
 )]
+#[case::no_triple(
+    store("k", 1).replace("target triple", "; target triple").into_bytes(),
+    "no target triple"
+)]
+#[case::no_layout(
+    store("k", 1).replace("target datalayout", "; target datalayout").into_bytes(),
+    "e-p:64:64:64-i1:8:8"
+)]
 #[case::triple_32(
     store("k", 1).replace("nvptx64-nvidia-cuda", "nvptx-nvidia-cuda").into_bytes(),
     "nvptx64-nvidia-cuda"
@@ -221,4 +229,51 @@ define void @k(i64* %p) {{
         .join()
         .unwrap();
     assert!(ptx.kernel("k").is_some());
+}
+
+#[rstest]
+#[case::returns_a_value(
+    store("k", 1)
+        .replace("define void @k", "define i32 @k")
+        .replace("ret void", "ret i32 0")
+        .replace("void (i32*)*", "i32 (i32*)*"),
+    "returns a value"
+)]
+#[case::misspelt_intrinsic(
+    store("k", 1)
+        .replace("define", "declare i32 @llvm.nvvm.read.ptx.sreg.tidd.x()\ndefine")
+        .replace(
+            "store i32 1",
+            "%t = call i32 @llvm.nvvm.read.ptx.sreg.tidd.x()\n  store i32 %t",
+        ),
+    "does not know llvm.nvvm.read.ptx.sreg.tidd.x"
+)]
+#[case::name_with_points(
+    store("k", 1).replace("@k", "@\"a.b\""),
+    "`a.b` is no name that PTX allows"
+)]
+fn what_compiles_to_something_else_is_an_error_that_names_the_cause(
+    #[case] module: String,
+    #[case] says: &str,
+) {
+    let error = refusal(module.as_bytes());
+    assert!(error.to_string().contains(says), "{error}");
+    assert!(matches!(error, Error::WrongOutput { .. }), "{error}");
+}
+
+#[test]
+fn a_message_of_several_lines_is_shown_whole() {
+    let short = store("k", 1).replace(
+        &TARGET[..TARGET.find('\n').unwrap()],
+        "target datalayout = \"e-i64:64-i128:128-v16:16-v32:32-n16:32:64\"",
+    );
+    let program = Program::new(&toolkit("12.4")).unwrap();
+    program.add_module("k", short).unwrap();
+    let error = program
+        .compile::<Ptx>(&Options::new(Arch::SM_80))
+        .unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("must be: 64-bit: e-p:64:64:64"), "{text}");
+    assert!(text.contains("target datalayout = "), "{text}");
+    assert_eq!(format!("{error:?}"), format!("{error:#}"));
 }

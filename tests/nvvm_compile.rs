@@ -225,6 +225,10 @@ fn debug_brings_no_optimisation_along() {
     Options::new(Arch::SM_90).ptx_version(IsaVersion { major: 8, minor: 6 }).dialect(Dialect::Legacy),
     "ptx_version"
 )]
+#[case(
+    Options::new(Arch::SM_100).ptx_version(IsaVersion { major: 8, minor: 10 }),
+    "one digit"
+)]
 #[case(Options::new(Arch::SM_100).dialect(Dialect::Legacy), "LLVM 7")]
 #[case(Options::new(Arch::SM_90).extra("-arch=compute_80"), "field `arch`")]
 #[case(Options::new(Arch::SM_90).extra("-gen-lto"), "LtoIr")]
@@ -302,7 +306,7 @@ fn an_unknown_architecture_is_an_error_that_lists_the_known_ones() {
         .unwrap_err();
     assert_eq!(error.raw_code(), Some(7));
     let text = error.to_string();
-    assert!(text.contains("it knows compute_75, compute_80"), "{text}");
+    assert!(text.contains("it knows (compute_75, compute_80"), "{text}");
     assert!(text.contains("libNVVM 13.5"), "{text}");
 }
 
@@ -377,4 +381,53 @@ fn lazy_modules_bring_only_what_is_used() {
     let compiled = ptx(&program, &Options::new(Arch::SM_90));
     let names: Vec<_> = compiled.kernels().iter().map(|k| k.name.as_str()).collect();
     assert_eq!(names, ["k2"]);
+}
+
+fn by_convention() -> String {
+    store("k", 7)
+        .replace("define void", "define ptx_kernel void")
+        .replace("!nvvm.annotations", "!other")
+}
+
+#[rstest]
+fn a_kernel_by_calling_convention_is_one_where_the_library_goes_by_it(
+    #[values("12.9", "13.0", "13.5")] version: &str,
+    #[values(Arch::SM_80, Arch::SM_100)] arch: Arch,
+) {
+    let program = Program::new(&toolkit(version)).unwrap();
+    program.add_module("k", by_convention()).unwrap();
+    assert!(ptx(&program, &Options::new(arch)).kernel("k").is_some());
+}
+
+#[rstest]
+fn a_kernel_by_calling_convention_is_refused_where_the_library_ignores_it(
+    #[values("12.0", "12.4")] version: &str,
+) {
+    let program = Program::new(&toolkit(version)).unwrap();
+    program.add_module("k", by_convention()).unwrap();
+    let options = Options::new(Arch::SM_80);
+    for error in [
+        program.compile::<Ptx>(&options).unwrap_err(),
+        program.compile::<LtoIr>(&options).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::InvalidInput(_)), "{error}");
+        assert!(error.to_string().contains("!nvvm.annotations"), "{error}");
+    }
+}
+
+#[test]
+fn an_internal_kernel_is_told_of_in_ptx_too() {
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    let module = store("k", 7).replace("define void", "define internal void");
+    program.add_module("k.ll", module).unwrap();
+    let compiled = ptx(&program, &Options::new(Arch::SM_90));
+    assert_eq!(compiled.kernels(), []);
+    let warning = &compiled.diagnostics()[0];
+    assert_eq!(warning.severity, Severity::Warning);
+    assert!(
+        warning
+            .to_string()
+            .starts_with("warning: k.ll:3: the kernel `k`"),
+        "{warning}"
+    );
 }

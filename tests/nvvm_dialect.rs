@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
+#[path = "common/raw.rs"]
+mod raw;
 
 use common::{NEWEST, TARGET, ending, store, toolkit};
 use cuda_program::nvvm::{Dialect, Options, Program};
@@ -171,4 +173,87 @@ fn the_errors_read_well() {
         .unwrap_err();
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
     insta::assert_snapshot!(error.to_string().replace(root, ""), @"k.ll:3: the type `ptr` is newer than LLVM 7, whose IR libNVVM 13.0 (target/toolkits/13.0/nvidia/cu13/lib/libnvvm.so.4) reads for compute_90, and it has no newer NVVM; compile for compute_100 or newer, use a libNVVM with the newer NVVM (CUDA 13.5), or write the module for LLVM 7, with typed pointers");
+}
+
+/// Each word by which the reader knows modern text, where it belongs, beside one that LLVM 7 knows.
+#[rstest]
+#[case::types("declare void @f(WORD)", "i32", "ptr bfloat x86_amx target(\"x\")")]
+#[case::vectors("declare void @f(<WORD 4 x i32>)", "", "vscale,x")]
+#[case::instructions(
+    "define i32 @f(i32 %x) { %y = WORD i32 %x, 1 ret i32 %y }",
+    "add",
+    "freeze fneg"
+)]
+#[case::constants("@x = constant i32 WORD", "undef", "poison")]
+#[case::flags(
+    "define i32 @f(i32 %x) { %y = add WORD i32 %x, 1 ret i32 %y }",
+    "nuw",
+    "disjoint nneg samesign nusw"
+)]
+#[case::atomics(
+    "define i32 @f(i32* %p) { %y = atomicrmw WORD i32* %p, i32 1 seq_cst ret i32 %y }",
+    "umax",
+    "uinc_wrap udec_wrap usub_cond usub_sat fmaximum fminimum"
+)]
+#[case::function_attributes(
+    "define void @f() WORD { ret void }",
+    "nounwind",
+    "allockind(\"alloc\") coro_elide_safe disable_sanitizer_instrumentation fn_ret_thunk_extern \
+     hot hybrid_patchable memory(none) mustprogress nocallback nocreateundeforpoison \
+     nodivergencesource nofree nomerge noprofile nosanitize_bounds nosanitize_coverage nosync \
+     null_pointer_is_valid optdebug presplitcoroutine sanitize_alloc_token sanitize_memtag \
+     sanitize_numerical_stability sanitize_realtime sanitize_realtime_blocking sanitize_type \
+     skipprofile speculative_load_hardening vscale_range(1,2) willreturn uwtable(sync)"
+)]
+#[case::parameter_attributes(
+    "declare void @f(i32* WORD %p)",
+    "nocapture",
+    "allocalign allocptr byref(i32) captures(none) dead_on_return dead_on_unwind \
+     elementtype(i32) immarg initializes((0,4)) noext nofpclass(nan) noundef preallocated(i32) \
+     swiftasync writable byval(i32) sret(i32) inalloca(i32)"
+)]
+#[case::variables(
+    "@x = addrspace(1) global i32 0, WORD \"a\"",
+    "section",
+    "partition code_model"
+)]
+#[case::conventions(
+    "declare WORD void @f()",
+    "fastcc",
+    "tailcc cfguard_checkcc swifttailcc"
+)]
+fn a_word_that_counts_as_modern_is_one_that_llvm_7_refuses(
+    #[case] template: &str,
+    #[case] known: &str,
+    #[case] words: &str,
+    #[values("12.0", "13.5")] version: &str,
+) {
+    use cuda_program::nvvm::reader::look;
+
+    let toolkit = toolkit(version);
+    let module = |word: &str| {
+        let word = word.replace(',', " ");
+        format!(
+            "{TARGET}{}\n{}",
+            template.replace("WORD", &word),
+            ending(&[])
+        )
+    };
+    let good = module(known);
+    let (code, log) = raw::nvvm_compile(&toolkit, good.as_bytes(), c"-arch=compute_75");
+    assert_eq!(code, 0, "{good}{log}");
+    assert_eq!(look(good.as_bytes()).unwrap().modern, None);
+    for word in words.split_whitespace() {
+        let modern = module(word);
+        let (code, _) = raw::nvvm_compile(&toolkit, modern.as_bytes(), c"-arch=compute_75");
+        assert_eq!(code, 9, "LLVM 7 takes {modern}");
+        let found = look(modern.as_bytes()).unwrap().modern;
+        let first = word.split(['(', ',']).next().unwrap();
+        assert!(
+            found
+                .as_ref()
+                .is_some_and(|found| found.what.contains(first)),
+            "{word}: {found:?}"
+        );
+    }
 }

@@ -5,10 +5,13 @@
 //! Raw owners in [`crate::sys`] ask for a [`Guarded`], which only [`guarded`] makes, so that no call
 //! can be written that leaves the guard out.
 
+mod call;
+#[cfg(not(loom))]
 mod locale;
+#[cfg(not(loom))]
 mod stack;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-pub(crate) use stack::{Guarded, guarded, guarded_or_plain};
+pub(crate) use call::{Guarded, guarded, guarded_or_plain};

@@ -31,6 +31,52 @@ fn a_call_from_a_small_thread_has_60_mib_of_stack() {
 }
 
 #[test]
+fn a_second_call_and_one_after_a_panic_have_the_same_stack() {
+    let place = || {
+        guarded(|_| {
+            let here = 0_u8;
+            std::ptr::from_ref(&here) as usize
+        })
+        .unwrap()
+    };
+    std::thread::spawn(move || {
+        let first = place();
+        catch_unwind(|| guarded(|_| std::panic::panic_any(()))).unwrap_err();
+        assert!(place().abs_diff(first) < 64 << 10);
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn a_call_from_a_thread_that_is_ending_is_made() {
+    struct Late(std::sync::mpsc::Sender<u32>);
+    impl Drop for Late {
+        fn drop(&mut self) {
+            self.0.send(guarded(|_| 7).unwrap()).unwrap();
+        }
+    }
+    thread_local! {
+        static LATE: std::cell::RefCell<Option<Late>> = const { std::cell::RefCell::new(None) };
+    }
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        // Whichever of the two thread-locals goes first, both orders occur over the two threads.
+        LATE.set(Some(Late(sender.clone())));
+        guarded(|_| ()).unwrap();
+        std::thread::spawn(move || {
+            guarded(|_| ()).unwrap();
+            LATE.set(Some(Late(sender)));
+        })
+        .join()
+        .unwrap();
+    })
+    .join()
+    .unwrap();
+    assert_eq!(receiver.into_iter().collect::<Vec<_>>(), [7, 7]);
+}
+
+#[test]
 fn a_call_within_a_call_returns_the_inner_value() {
     assert_eq!(guarded(|_| guarded(|_| 7)).unwrap().unwrap(), 7);
 }

@@ -5,7 +5,7 @@ use super::options::{Dialect, Options};
 use super::probe;
 use crate::arch::Arch;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{DialectError, Error, Library, Result};
+use crate::error::{DialectError, Error, InvalidInput, Library, Result};
 use crate::guard::Guarded;
 use crate::sys::Nvvm;
 use crate::toolkit::Opened;
@@ -85,6 +85,45 @@ pub(super) fn choose(
             library: nvvm.library.clone(),
         }),
     }
+}
+
+/// Refuses a kernel that the library would make a plain function of: libNVVM before CUDA 12.9 knows a
+/// kernel by its annotation alone, and says nothing.
+pub(super) fn check_kernels(
+    options: &Options,
+    modules: &[Module],
+    choice: &Choice,
+    nvvm: &Opened<Nvvm>,
+    guard: &Guarded,
+) -> Result<()> {
+    if options.arch >= Arch::SM_100 || choice.latest {
+        return Ok(());
+    }
+    let by_convention = modules
+        .iter()
+        .filter(|module| !module.lazy)
+        .flat_map(|module| module.visible_kernels().map(move |kernel| (module, kernel)))
+        .find(|(_, kernel)| !kernel.annotated);
+    let Some((module, kernel)) = by_convention else {
+        return Ok(());
+    };
+    if probe::honours_convention(nvvm, options.arch, guard) != Some(false) {
+        return Ok(());
+    }
+    let name = kernel.name_lossy();
+    Err(InvalidInput {
+        input: module.name().to_owned(),
+        line: kernel.line,
+        problem: format!(
+            "`{name}` is marked as a kernel by its calling convention alone, which {} ignores",
+            nvvm.library
+        ),
+        hint: format!(
+            "list it in `!nvvm.annotations` too, as `!{{void (…)* @{name}, !\"kernel\", i32 1}}`, \
+             or use a libNVVM of CUDA 12.9 or later"
+        ),
+    }
+    .into())
 }
 
 /// What speaks against LLVM 7.

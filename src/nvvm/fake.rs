@@ -219,6 +219,7 @@ pub(super) fn program() -> Program {
 }
 
 const MODULE: &str = "\
+target datalayout = \"e-p:64:64:64\"
 target triple = \"nvptx64-nvidia-cuda\"
 declare float @__nv_sinf(float)
 define void @k() {

@@ -1,5 +1,6 @@
 //! What to do about an error of libNVVM.
 
+use super::modules::LAYOUT;
 use super::options::Options;
 use super::probe;
 use crate::arch::Arch;
@@ -11,26 +12,32 @@ use crate::toolkit::Opened;
 /// A sentence for the person who reads the error, where there is one to say.
 pub(super) fn of(
     Failed(code): Failed,
+    log: &str,
     options: &Options,
     nvvm: &Opened<Nvvm>,
     guard: &Guarded,
 ) -> Option<String> {
     match code {
         NVVM_ERROR_INVALID_OPTION if !probe::knows(nvvm.api, options.arch, guard) => {
-            let known: Vec<String> = Arch::KNOWN
+            let known: Vec<Arch> = Arch::KNOWN
                 .iter()
-                .filter(|&&arch| probe::knows(nvvm.api, arch, guard))
-                .map(|arch| arch.compute())
+                .copied()
+                .filter(|&arch| probe::knows(nvvm.api, arch, guard))
                 .collect();
+            let other = match known.first() {
+                Some(first) if options.arch < *first => "an older",
+                _ => "a newer",
+            };
+            let known: Vec<String> = known.into_iter().map(Arch::compute).collect();
             Some(format!(
-                "{} does not know {}; it knows {}",
+                "{} does not know {}; compile for one that it knows ({}), or use {other} toolkit",
                 nvvm.library,
                 options.arch.compute(),
                 known.join(", ")
             ))
         }
         NVVM_ERROR_INVALID_OPTION => Some(format!(
-            "{} lacks this option; leave it out, or use a newer library",
+            "{} does not know this option; check how it is spelt, or use a library that has it",
             nvvm.library
         )),
         NVVM_ERROR_IR_VERSION_MISMATCH => {
@@ -42,6 +49,9 @@ pub(super) fn of(
                 debug.0, debug.1
             ))
         }
+        _ if log.contains("DataLayout") || log.contains("data layout") => Some(format!(
+            "the layout that every libNVVM reads is `target datalayout = \"{LAYOUT}\"`"
+        )),
         _ => None,
     }
 }

@@ -16,17 +16,25 @@ pub(crate) fn text(bytes: &[u8]) -> String {
 
 /// Reads `module (line, column): text`, `module: text`, `module: error: text` and plain lines.
 ///
-/// `otherwise` is the severity of a line that names none. A line of unknown form is a message of its
-/// own, so that nothing of the log is lost.
+/// `otherwise` is the severity of a line that names none. A line of unknown form continues the message
+/// before it, or is the first, so that nothing of the log is lost.
 pub(super) fn parse(log: &str, modules: &[&str], otherwise: Severity) -> Vec<Diagnostic> {
-    log.lines()
-        .map(str::trim_end)
-        .filter(|line| !line.is_empty())
-        .map(|line| message(line, modules, otherwise))
-        .collect()
+    let mut messages: Vec<Diagnostic> = Vec::new();
+    for line in log.lines().map(str::trim_end).filter(|l| !l.is_empty()) {
+        let (message, begins) = message(line, modules, otherwise);
+        match messages.last_mut() {
+            Some(last) if !begins => {
+                last.message.push('\n');
+                last.message.push_str(&message.message);
+            }
+            _ => messages.push(message),
+        }
+    }
+    messages
 }
 
-fn message(line: &str, modules: &[&str], otherwise: Severity) -> Diagnostic {
+/// One line as a message, and whether its form says that a message begins there.
+fn message(line: &str, modules: &[&str], otherwise: Severity) -> (Diagnostic, bool) {
     // Of two names that both fit, as in `a` and `a (1)`, the longer is meant.
     let module = modules
         .iter()
@@ -34,16 +42,18 @@ fn message(line: &str, modules: &[&str], otherwise: Severity) -> Diagnostic {
         .filter_map(|name| Some((*name, after_name(line, name)?)))
         .max_by_key(|(name, _)| name.len());
     let (place, rest) = match module {
-        Some((_, (place, rest))) => (place, rest),
+        Some((_, (place, rest))) => (place, rest.strip_prefix("parse ").unwrap_or(rest)),
         None => (None, line.strip_prefix("libnvvm : ").unwrap_or(line)),
     };
-    let (severity, text) = severity(rest).unwrap_or((otherwise, rest));
+    let named = severity(rest);
+    let begins = module.is_some() || named.is_some() || rest.len() < line.len();
+    let (severity, text) = named.unwrap_or((otherwise, rest));
     let mut diagnostic = Diagnostic::new(severity, text);
     diagnostic.module = module.map(|(name, _)| name.to_owned());
     diagnostic.line = place.map(|(line, _)| line);
     // The library counts columns from 0.
-    diagnostic.column = place.map(|(_, column)| column + 1);
-    diagnostic
+    diagnostic.column = place.map(|(_, column)| column.saturating_add(1));
+    (diagnostic, begins)
 }
 
 type Place = Option<(u32, u32)>;
@@ -82,14 +92,11 @@ mod tests {
     use rstest::rstest;
 
     #[rstest]
-    #[case(
-        "a.ll (5, 15): parse expected type",
-        "error: a.ll:5:16: parse expected type"
-    )]
+    #[case("a.ll (5, 15): parse expected type", "error: a.ll:5:16: expected type")]
     #[case("a.ll: error: IR version 1.0", "error: a.ll: IR version 1.0")]
     #[case(
         "a.ll: parse Expected a single module",
-        "error: a.ll: parse Expected a single module"
+        "error: a.ll: Expected a single module"
     )]
     #[case("a.ll: warning: odd", "warning: a.ll: odd")]
     #[case(
@@ -108,14 +115,17 @@ mod tests {
     }
 
     #[test]
-    fn lines_of_unknown_form_keep_the_severity_of_the_outcome() {
-        let read = parse(
-            "Deprecated data layout\n\n64-bit: e-p",
-            &[],
-            Severity::Warning,
+    fn lines_of_unknown_form_continue_the_message_before_them() {
+        let log = "Deprecated layout, must be:\n\n64-bit: e-p\na.ll: error: bad\n!0 = !{i32 2}\n";
+        let read = parse(log, &["a.ll"], Severity::Warning);
+        let shown: Vec<String> = read.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "warning: Deprecated layout, must be:\n64-bit: e-p",
+                "error: a.ll: bad\n!0 = !{i32 2}"
+            ]
         );
-        assert_eq!(read.len(), 2);
-        assert!(read.iter().all(|d| d.severity == Severity::Warning));
     }
 
     #[test]

@@ -7,6 +7,10 @@ use std::sync::Arc;
 use super::reader::{self, Linkage, ModuleInfo, ModuleKind, Symbol};
 use crate::error::{Error, InvalidInput, Result};
 
+/// The data layout that every libNVVM reads.
+pub(super) const LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-\
+    i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64";
+
 /// One module of a program.
 #[derive(Debug, Clone)]
 pub(super) struct Module {
@@ -77,6 +81,18 @@ impl Module {
 
 /// What libNVVM would misread in a module that it takes whole, or complain of in riddles.
 fn check_eager(info: &ModuleInfo, refuse: &dyn Fn(String, &str) -> Error) -> Result<()> {
+    if info.certain && info.triple.is_none() {
+        return Err(refuse(
+            "it has no target triple".to_owned(),
+            "add the line `target triple = \"nvptx64-nvidia-cuda\"`",
+        ));
+    }
+    if info.certain && info.data_layout.is_none() {
+        return Err(refuse(
+            "it has no data layout".to_owned(),
+            &format!("add the line `target datalayout = \"{LAYOUT}\"`"),
+        ));
+    }
     if let Some(triple) = &info.triple {
         if !triple.starts_with("nvptx64-") {
             return Err(refuse(

@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 
 /// Options of one compilation or verification.
 ///
-/// A field that is `None` leaves the library's default. Every option that the library takes has a
-/// field; [`extra`](Options::extra) is for flags that a newer library brings.
+/// A field that is `None` leaves the library's default. Every option that libNVVM of CUDA 13.5
+/// documents has a field; [`extra`](Options::extra) is for all others.
 ///
 /// ```
 /// use cuda_program::{Arch, nvvm};
@@ -54,7 +54,8 @@ pub struct Options {
     #[serde(default)]
     pub dialect: Dialect,
     /// Functions besides the kernels that must survive a later LTO link, by name. Each must be
-    /// defined with external linkage by a module that is not lazy.
+    /// defined with external linkage by a module added with `add_module`. PTX has all of those in
+    /// any case.
     #[serde(default)]
     pub keep: Vec<String>,
     /// Flags passed as they are, behind all others.
@@ -208,6 +209,12 @@ impl Options {
                 "it is a percentage from 0 to 101, where 101 means never",
             );
         }
+        if let Some(version) = self.ptx_version.filter(|version| version.minor > 9) {
+            return refuse(
+                &format!("`ptx_version` is {version}"),
+                "the library takes one digit behind the point, as in 8.6",
+            );
+        }
         if lto && self.ptx_version.is_some() {
             return refuse(
                 "`ptx_version` says nothing about LTO IR",
@@ -252,7 +259,9 @@ impl Options {
             let name = flag.split_once('=').map_or(flag.as_str(), |(name, _)| name);
             let hint = match TYPED.iter().find(|(typed, _)| *typed == name) {
                 Some((_, field)) => format!("set the field `{field}` instead"),
-                None if name == "-gen-lto" => "compile to `LtoIr` instead".to_owned(),
+                None if name == "-gen-lto" || name == "-lto" => {
+                    "compile to `LtoIr` instead".to_owned()
+                }
                 None if flag.contains('\0') => "take the NUL byte out".to_owned(),
                 None if !flag.starts_with('-') => "a flag begins with `-`".to_owned(),
                 None => continue,

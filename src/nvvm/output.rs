@@ -32,6 +32,13 @@ pub(super) mod sealed {
 }
 
 impl Context<'_> {
+    fn unknown_intrinsics(self, names: &str) -> Error {
+        self.wrong(
+            format!("it does not know {names}, and left it unresolved"),
+            "correct the name, or call a function of libdevice (`__nv_…`) instead",
+        )
+    }
+
     fn wrong(self, problem: String, hint: &str) -> Error {
         Error::WrongOutput {
             problem,
@@ -52,6 +59,14 @@ impl sealed::Finish for Ptx {
         };
         let ptx = match ptx {
             Ok(ptx) => ptx,
+            // The name of an intrinsic that the library does not know has points, as PTX has none.
+            Err(Error::InvalidInput(e)) if e.problem.starts_with("`llvm.") => {
+                let name = e.problem.split('`').nth(1).unwrap_or_default().to_owned();
+                return Err(context.unknown_intrinsics(&name));
+            }
+            Err(Error::InvalidInput(e)) => {
+                return Err(context.wrong(format!("its PTX is wrong: {}", e.problem), &e.hint));
+            }
             Err(e) => {
                 return Err(context.wrong(format!("its PTX cannot be read: {e}"), UNREADABLE));
             }
@@ -68,6 +83,15 @@ impl sealed::Finish for Ptx {
                 format!("the PTX lacks the kernels {}", missing.join(", ")),
                 "see that each is a function that returns void and is marked as a kernel",
             ));
+        }
+        let intrinsics: Vec<&str> = ptx
+            .externs()
+            .iter()
+            .map(|symbol| symbol.name.as_str())
+            .filter(|name| name.starts_with("llvm."))
+            .collect();
+        if !intrinsics.is_empty() {
+            return Err(context.unknown_intrinsics(&intrinsics.join(", ")));
         }
         let from_libdevice: Vec<&str> = ptx
             .externs()

@@ -7,6 +7,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use super::modules::LAYOUT;
+
 /// The name under which the module of pins is added.
 pub(super) const NAME: &std::ffi::CStr = c"cuda-program pins";
 
@@ -15,11 +17,8 @@ pub(super) const NAME: &std::ffi::CStr = c"cuda-program pins";
 /// The spelling is that of LLVM 7, which both of libNVVM's compilers read. The declared type is of no
 /// matter: the IR linker takes the definition's.
 pub(super) fn module(names: &BTreeSet<Vec<u8>>) -> String {
-    let mut module = String::from(
-        "target datalayout = \"e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-\
-         i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64\"\n\
-         target triple = \"nvptx64-nvidia-cuda\"\n",
-    );
+    let mut module =
+        format!("target datalayout = \"{LAYOUT}\"\ntarget triple = \"nvptx64-nvidia-cuda\"\n");
     let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
     for name in &names {
         // Writing to a string does not fail.

@@ -40,6 +40,7 @@ impl Plan {
             flags.push("-nvvm-latest".to_owned());
         }
         if let Some(version) = options.ptx_version {
+            // Checked to have one digit behind the point.
             flags.push(format!(
                 "-ptx-version-target={}{}",
                 version.major, version.minor
@@ -63,26 +64,23 @@ impl Plan {
             .collect();
         let mut notes = choice.notes;
         let mut pins = kernels.clone();
-        if lto {
-            notes.extend(eager().flat_map(internal_kernels));
-            for name in &options.keep {
-                if !eager()
-                    .flat_map(|module| module.info.visible_definitions())
-                    .any(|symbol| symbol.name == name.as_bytes())
-                {
-                    return Err(Error::InvalidOptions {
-                        problem: format!(
-                            "`keep` names `{name}`, which no module that is not lazy defines with \
-                             external linkage"
-                        ),
-                        hint:
-                            "name functions that such a module defines; what is internal or lazy \
-                               cannot be kept"
-                                .to_owned(),
-                    });
-                }
-                pins.insert(name.clone().into_bytes());
+        notes.extend(eager().flat_map(internal_kernels));
+        for name in &options.keep {
+            if !eager()
+                .flat_map(|module| module.info.visible_definitions())
+                .any(|symbol| symbol.name == name.as_bytes())
+            {
+                return Err(Error::InvalidOptions {
+                    problem: format!(
+                        "`keep` names `{name}`, which is internal, lazy, or not defined at all"
+                    ),
+                    hint:
+                        "name functions that a module added by `add_module` defines with external \
+                           linkage"
+                            .to_owned(),
+                });
             }
+            pins.insert(name.clone().into_bytes());
         }
         Ok(Plan {
             flags,
@@ -112,8 +110,8 @@ fn internal_kernels(module: &Module) -> impl Iterator<Item = Diagnostic> {
             let diagnostic = Diagnostic::new(
                 Severity::Warning,
                 format!(
-                    "the kernel `{}` is internal to its module, so a link of the LTO IR drops it; \
-                     give it external linkage",
+                    "the kernel `{}` is internal to its module, so the result does not have \
+                     it; give it external linkage",
                     kernel.name_lossy()
                 ),
             )

@@ -5,6 +5,7 @@
 
 use std::ffi::CString;
 
+use super::modules::LAYOUT;
 use crate::arch::Arch;
 use crate::guard::Guarded;
 use crate::sys::bindings::nvvm::NVVM_ERROR_INVALID_OPTION;
@@ -40,6 +41,26 @@ pub(super) fn has_newer_nvvm(nvvm: &Opened<Nvvm>, arch: Arch, guard: &Guarded) -
             }
             _ => None,
         }
+    })
+}
+
+/// Whether the library's older compiler makes a kernel of a function that only its calling convention
+/// marks; none where it does not know the architecture.
+pub(super) fn honours_convention(nvvm: &Opened<Nvvm>, arch: Arch, guard: &Guarded) -> Option<bool> {
+    nvvm.memo.convention.get_or_ask(|| {
+        let module = format!(
+            "target datalayout = \"{LAYOUT}\"\ntarget triple = \"nvptx64-nvidia-cuda\"\n\
+             define ptx_kernel void @k() {{\n  ret void\n}}\n\
+             !nvvmir.version = !{{!0}}\n!0 = !{{i32 2, i32 0}}\n"
+        );
+        let arch = option(&format!("-arch={}", arch.compute()))?;
+        let mut program = RawProgram::create(nvvm.api, guard).ok()?;
+        program
+            .add(c"probe", module.as_bytes(), false, guard)
+            .ok()?;
+        program.compile(&[arch], guard).ok()?;
+        let ptx = program.result(guard).ok()?;
+        Some(ptx.windows(6).any(|word| word == b".entry"))
     })
 }
 

@@ -285,6 +285,7 @@ impl Program {
         Modules(&state.modules).check_not_empty()?;
         guarded(|guard| {
             let choice = dialect::choose(options, &state.modules, &self.nvvm, guard)?;
+            dialect::check_kernels(options, &state.modules, &choice, &self.nvvm, guard)?;
             let mut plan = Plan::new(
                 options,
                 lto,
@@ -378,7 +379,7 @@ impl Program {
             code: code.0 as i32,
             code_name: self.nvvm.api.code_name(code.0),
             input: None,
-            hint: super::hints::of(code, options, &self.nvvm, guard),
+            hint: super::hints::of(code, &log, options, &self.nvvm, guard),
             diagnostics,
             log,
             options: plan.shown(),

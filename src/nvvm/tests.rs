@@ -60,7 +60,11 @@ fn no_handle_outlives_its_program_and_none_is_made_before_it_is_needed() {
     compile(&program).unwrap();
     program.set_libdevice(Libdevice::Always).unwrap();
     program
-        .replace_module("k.ll", "!nvvmir.version = !{!1}\n!1 = !{i32 2, i32 0}\n")
+        .replace_module(
+            "k.ll",
+            "target triple = \"nvptx64-nvidia-cuda\"\ntarget datalayout = \"e-p:64:64:64\"\n\
+             !nvvmir.version = !{!1}\n!1 = !{i32 2, i32 0}\n",
+        )
         .unwrap();
     compile(&program).unwrap();
     drop(program);

@@ -162,7 +162,11 @@ impl Nvvm {
             if name.is_null() {
                 return format!("unknown code {code}");
             }
-            CStr::from_ptr(name).to_string_lossy().into_owned()
+            match CStr::from_ptr(name).to_str() {
+                // What the library says of a code that its own header does not have.
+                Ok("NVVM_ERROR not found") | Err(_) => format!("unknown code {code}"),
+                Ok(name) => name.to_owned(),
+            }
         }
     }
 

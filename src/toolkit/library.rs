@@ -51,6 +51,8 @@ impl<T> Opened<T> {
 pub(crate) struct Memo {
     /// Whether libNVVM has the newer NVVM below compute_100.
     pub(crate) newer_nvvm: Answer,
+    /// Whether libNVVM's older compiler goes by the calling convention `ptx_kernel`.
+    pub(crate) convention: Answer,
 }
 
 /// Yes, no, or not asked yet.

@@ -1,5 +1,7 @@
 //! The plain C calls, for what the crate itself is checked against.
 
+#![allow(dead_code, reason = "each test file uses a part")]
+
 use std::ffi::{CStr, CString, c_char};
 
 use cuda_program::Toolkit;
@@ -138,4 +140,25 @@ pub fn cubin_undefined(cubin: &[u8]) -> Vec<String> {
         .filter(|name| !name.is_empty() && !name.starts_with(".nv."))
         .map(str::to_owned)
         .collect()
+}
+
+/// What libNVVM itself returns for one module, with nothing looked at before: code and log.
+pub fn nvvm_compile(toolkit: &Toolkit, ir: &[u8], arch: &CStr) -> (u32, String) {
+    let api = toolkit.nvvm().unwrap().api;
+    let mut options = [arch.as_ptr()];
+    // SAFETY: a live handle throughout, valid strings, and a buffer of the size asked for.
+    unsafe {
+        let mut program = std::ptr::null_mut();
+        assert_eq!((api.nvvmCreateProgram)(&mut program), 0);
+        let name = c"raw".as_ptr();
+        let added = (api.nvvmAddModuleToProgram)(program, ir.as_ptr().cast(), ir.len(), name);
+        assert_eq!(added, 0);
+        let code = (api.nvvmCompileProgram)(program, 1, options.as_mut_ptr());
+        let mut size = 0;
+        (api.nvvmGetProgramLogSize)(program, &mut size);
+        let mut log = vec![0_u8; size.max(1)];
+        (api.nvvmGetProgramLog)(program, log.as_mut_ptr().cast());
+        (api.nvvmDestroyProgram)(&mut program);
+        (code, String::from_utf8_lossy(&log).into_owned())
+    }
 }

@@ -17,6 +17,11 @@ pub fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<()> {
         let tests = Cargo::on_xtask("test", "bindgen,demo").passing(arguments);
         headers::with_libclang(workspace, tests)?.run(name, workspace)
     })?;
+    timed("bindings made from an older toolkit's headers", |name| {
+        let check = Cargo::new(["check", "--features", "buildtime-bindgen"])
+            .with("CUDA_PROGRAM_TOOLKIT", "target/toolkits/12.9");
+        headers::with_libclang(workspace, check)?.run(name, workspace)
+    })?;
     timed("model checking", |name| {
         model_tests(std::env::var_os("RUSTFLAGS")).run(name, workspace)
     })?;

@@ -196,6 +196,15 @@ impl<'a> Parser<'a> {
 
     fn entry(&mut self, prefix: Prefix, module: &mut Module) -> Result<()> {
         self.take()?;
+        if self.token.is_mark("(") {
+            // libNVVM writes one for a kernel that returns a value.
+            return Err(Refusal {
+                line: self.token.line,
+                problem: "a kernel returns a value, which PTX does not have".to_owned(),
+                hint: "let every kernel return void".to_owned(),
+            }
+            .into());
+        }
         let name = self.name("a kernel")?;
         let parameters = if self.token.is_mark("(") {
             signature::parameters(self)?

@@ -45,7 +45,10 @@ pub(super) fn annotate(info: &mut ModuleInfo, nodes: &[Node<'_>]) {
         }
         match subject {
             Operand::Symbol(at) => match info.symbols.get_mut(*at) {
-                Some(symbol) => symbol.kernel = true,
+                Some(symbol) => {
+                    symbol.kernel = true;
+                    symbol.annotated = true;
+                }
                 None => info.certain = false,
             },
             // What a linker leaves of a node whose function it dropped.

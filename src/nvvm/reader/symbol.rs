@@ -19,6 +19,8 @@ pub struct Symbol {
     pub linkage: Linkage,
     /// Whether it is a kernel, by annotation or by calling convention.
     pub kernel: bool,
+    /// Whether `!nvvm.annotations` makes it a kernel, which libNVVM before CUDA 12.9 goes by alone.
+    pub annotated: bool,
     /// The line of its name, from 1, in text.
     pub line: Option<u32>,
 }

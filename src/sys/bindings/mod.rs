@@ -13,17 +13,14 @@
 
 /// From `nvvm.h`.
 #[cfg(not(feature = "buildtime-bindgen"))]
-#[rustfmt::skip]
 pub mod nvvm;
 
 /// From `nvrtc.h`.
 #[cfg(not(feature = "buildtime-bindgen"))]
-#[rustfmt::skip]
 pub mod nvrtc;
 
 /// From `nvJitLink.h`.
 #[cfg(not(feature = "buildtime-bindgen"))]
-#[rustfmt::skip]
 pub mod nvjitlink;
 
 /// From the installed `nvvm.h`.

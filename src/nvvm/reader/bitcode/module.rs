@@ -149,6 +149,7 @@ impl<'a> Module<'a> {
             defined,
             linkage: Linkage::from_bitcode(fields.operand(linkage)?),
             kernel: function && fields.operand(1)? == KERNEL_CONVENTION,
+            annotated: false,
             line: None,
         });
         Ok(())

@@ -74,11 +74,11 @@ impl<'a> Lexer<'a> {
     }
 
     fn take_while(&mut self, belongs: impl Fn(u8) -> bool) -> &'a [u8] {
-        let from = self.at;
-        while self.peek().is_some_and(&belongs) {
-            self.at += 1;
-        }
-        self.since(from)
+        let rest = self.rest();
+        let end = rest.iter().position(|b| !belongs(*b));
+        let taken = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        self.at += taken.len();
+        taken
     }
 
     fn new_lines(&mut self, bytes: &[u8]) {
@@ -213,15 +213,20 @@ impl<'a> Lexer<'a> {
 
     fn word(&mut self, first: u8) -> Token<'a> {
         let from = self.at;
-        // A label may hold characters that end a word, so the longer of the two is tried first.
-        self.take_while(in_name);
+        let longest = self.take_while(in_name);
+        // A label may hold characters that end a word.
         if self.colon() {
             return Token::Label;
         }
-        self.at = from;
         if first.is_ascii_alphabetic() || first == b'_' {
-            return Token::Word(self.take_while(|b| b.is_ascii_alphanumeric() || b == b'_'));
+            let end = longest.iter().position(|b| matches!(b, b'-' | b'$' | b'.'));
+            let word = longest
+                .get(..end.unwrap_or(longest.len()))
+                .unwrap_or_default();
+            self.at = from + word.len();
+            return Token::Word(word);
         }
+        self.at = from;
         if first == b'.' {
             self.at += 1;
             return Token::Punct(b'.');
@@ -245,8 +250,20 @@ fn number(digits: &[u8]) -> Option<u64> {
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
+/// Which bytes a name may hold; every byte of every name asks, so a table answers.
+const IN_NAME: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        table[byte as usize] =
+            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'$' | b'.' | b'_');
+        byte += 1;
+    }
+    table
+};
+
 fn in_name(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || matches!(b, b'-' | b'$' | b'.' | b'_')
+    IN_NAME[usize::from(b)]
 }
 
 /// A name or string with its `\XX` replaced by the bytes they stand for.

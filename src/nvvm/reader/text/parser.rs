@@ -190,6 +190,7 @@ impl<'a> Parser<'a> {
             defined,
             linkage: linkage.unwrap_or(Linkage::External),
             kernel,
+            annotated: false,
             line: Some(line),
         });
     }

@@ -6,7 +6,7 @@ use super::super::info::{ModuleInfo, NvvmIrVersion};
 use super::super::symbol::{Linkage, Symbol, SymbolKind};
 use super::read;
 
-type Version = (u32, u32);
+type Pair = (u32, u32);
 
 fn kernels(info: &ModuleInfo) -> Vec<String> {
     info.kernels()
@@ -289,7 +289,7 @@ fn a_function_with_a_number_for_a_name_can_be_a_kernel() {
 #[case("; !nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0}", None, false)]
 fn the_version_is_read(
     #[case] text: &str,
-    #[case] version: Option<(Version, Option<Version>)>,
+    #[case] version: Option<(Pair, Option<Pair>)>,
     #[case] malformed: bool,
 ) {
     let info = read(text.as_bytes());

@@ -1,0 +1,179 @@
+//! Files that are wrapped, padded, cut short or damaged.
+
+use cuda_program::nvvm::reader::{InputKind, kind_of, look};
+use rstest::rstest;
+
+use super::{FILES, fixture, libdevices};
+
+fn wrapped(bitcode: &[u8], padding: usize) -> Vec<u8> {
+    let fields = [0x0b17_c0de, 0, 20, u32::try_from(bitcode.len()).unwrap(), 7];
+    let mut file: Vec<u8> = fields.iter().flat_map(|f: &u32| f.to_le_bytes()).collect();
+    file.extend(bitcode);
+    file.extend(vec![0; padding]);
+    file
+}
+
+#[test]
+fn wrapped_bitcode_reads_as_what_is_inside() {
+    let plain = fixture("bitcode/every.llvm19.bc");
+    let file = wrapped(&plain, 12);
+    assert_eq!(kind_of(&file), InputKind::WrappedBitcode);
+    assert_eq!(look(&file), look(&plain));
+}
+
+#[test]
+fn a_wrapper_that_promises_more_than_it_holds_is_refused() {
+    let file = wrapped(&fixture("bitcode/every.llvm19.bc"), 0);
+    for cut in 0..file.len() {
+        assert!(look(&file[..cut]).is_err(), "{cut} bytes");
+    }
+    let error = look(&file[..file.len() - 4]).unwrap_err();
+    insta::assert_snapshot!(error, @"bitcode ends in the middle of what its wrapper says it holds; write the file again, or fetch a whole copy of it");
+}
+
+#[test]
+fn a_cut_file_says_what_it_ends_in() {
+    let whole = fixture("bitcode/every.llvm14.bc");
+    let mut said = Vec::new();
+    for cut in (0..whole.len()).step_by(4) {
+        let error = look(&whole[..cut]).unwrap_err();
+        if said.last() != Some(&error.problem) {
+            said.push(error.problem);
+        }
+    }
+    insta::assert_snapshot!(said.join("\n"), @r"
+    the module is empty
+    bitcode ends in the middle of the identification block
+    bitcode ends in the middle of the header of a block
+    bitcode ends in the middle of the identification block
+    bitcode ends in the middle of the header of a block
+    bitcode ends in the middle of the module block
+    bitcode ends in the middle of the string table
+    bitcode ends in the middle of the header of a block
+    bitcode ends in the middle of the linker's symbol table
+    bitcode ends in the middle of the string table
+    bitcode ends in the middle of the header of a block
+    bitcode ends in the middle of the string table
+    ");
+}
+
+#[test]
+fn every_cut_of_a_small_file_is_refused() {
+    for file in FILES {
+        let whole = fixture(file);
+        for cut in 0..whole.len() {
+            assert!(
+                look(&whole[..cut]).is_err(),
+                "{file}: {cut} of {} bytes",
+                whole.len()
+            );
+        }
+    }
+}
+
+#[test]
+fn cuts_of_libdevice_are_refused() {
+    let (_, whole) = libdevices().swap_remove(0);
+    let step = whole.len() / 500;
+    for cut in (0..whole.len())
+        .step_by(step)
+        .chain(whole.len() - 8..whole.len())
+    {
+        assert!(
+            look(&whole[..cut]).is_err(),
+            "{cut} of {} bytes",
+            whole.len()
+        );
+    }
+}
+
+#[test]
+fn a_file_padded_with_zeros_is_whole() {
+    let mut file = fixture("bitcode/every.llvm14.bc");
+    let info = look(&file);
+    file.extend([0; 4]);
+    assert_eq!(look(&file), info);
+    file.extend([1, 0, 0, 0]);
+    assert!(look(&file).is_err());
+}
+
+#[test]
+fn two_modules_in_one_file_are_refused() {
+    let mut file = fixture("bitcode/every.llvm14.bc");
+    file.extend_from_within(4..);
+    let error = look(&file).unwrap_err();
+    insta::assert_snapshot!(error, @"the bitcode holds 2 modules; give each module for itself");
+}
+
+/// Repeatable numbers, good enough to place damage.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % sides as u64).unwrap()
+    }
+}
+
+fn damage(file: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = file.to_vec();
+    for _ in 0..=dice.roll(8) {
+        let at = dice.roll(bytes.len());
+        match dice.roll(4) {
+            0 => bytes[at] ^= 1 << dice.roll(8),
+            1 => bytes[at] = u8::try_from(dice.roll(256)).unwrap(),
+            2 => {
+                let from = dice.roll(bytes.len());
+                let len = dice.roll(64).min(bytes.len() - from.max(at));
+                bytes.copy_within(from..from + len, at);
+            }
+            _ => {
+                let len = dice.roll(16).min(bytes.len() - at);
+                let fill = if dice.roll(2) == 0 { 0 } else { 0xff };
+                bytes[at..at + len].fill(fill);
+            }
+        }
+    }
+    bytes
+}
+
+/// A panic, an endless walk or a vast allocation would end this test.
+#[rstest]
+fn damage_never_panics(
+    #[values(
+        "bitcode/every.llvm7.bc",
+        "bitcode/every.llvm14.bc",
+        "bitcode/every.llvm16.bc",
+        "bitcode/every.llvm22.bc",
+        "text/every.typed.ll"
+    )]
+    file: &str,
+) {
+    let whole = fixture(file);
+    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut refused = 0;
+    for _ in 0..4000 {
+        let bytes = damage(&whole, &mut dice);
+        match look(&bytes) {
+            Ok(info) => assert!(info.symbols.len() <= bytes.len()),
+            Err(error) => {
+                assert!(!error.problem.is_empty() && !error.hint.is_empty());
+                refused += 1;
+            }
+        }
+    }
+    // Text is refused only where its first bytes no longer look like text.
+    assert_eq!(refused > 2000, file.ends_with(".bc"), "{refused} refused");
+}
+
+#[test]
+fn random_bytes_behind_the_magic_never_panic() {
+    let mut dice = Dice(7);
+    for _ in 0..2000 {
+        let mut bytes = b"BC\xc0\xde".to_vec();
+        bytes.extend((0..dice.roll(100) * 4).map(|_| u8::try_from(dice.roll(256)).unwrap()));
+        assert!(look(&bytes).is_err());
+    }
+}
