@@ -1,5 +1,6 @@
 //! A program: modules in, PTX or LTO IR out.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fmt;
 use std::sync::Arc;
@@ -58,7 +59,10 @@ struct State {
     libdevice: Libdevice,
     /// The user's own libdevice, where that was chosen; it was found to be one.
     own: Option<Arc<[u8]>>,
-    handle: Option<Handle>,
+    /// The handle for PTX and for verifying.
+    plain: Option<Handle>,
+    /// The handle for LTO IR, whose pins must not show in PTX.
+    pinned: Option<Handle>,
 }
 
 impl Program {
@@ -138,11 +142,17 @@ impl Program {
     /// program stays as it was.
     pub fn replace_module(&self, name: impl AsRef<str>, ir: impl AsRef<[u8]>) -> Result<()> {
         let name = name.as_ref();
+        let lazy = {
+            let state = self.state.lock();
+            let at = state.position(name)?;
+            state.modules.get(at).is_some_and(|module| module.lazy)
+        };
+        let module = Module::read(0, name, ir.as_ref().into(), lazy)?;
         let mut state = self.state.lock();
         let at = state.position(name)?;
         let id = state.new_id();
         if let Some(place) = state.modules.get_mut(at) {
-            *place = Module::read(id, name, ir.as_ref().into(), place.lazy)?;
+            *place = Module { id, ..module };
         }
         Ok(())
     }
@@ -246,6 +256,8 @@ impl Program {
                 .map_err(|code| (Stage::Fetch, code))
         })?;
         drop(state);
+        // Behind the lock: a subscriber may use the program.
+        tracing::debug!(arch = %options.arch, kind = T::KIND, "compiled");
         T::finish(
             done.value,
             output::Context {
@@ -280,9 +292,19 @@ impl Program {
             let wanted = Wanted {
                 modules: Modules(&state.modules).in_order(),
                 libdevice: self.libdevice(state)?,
-                pins: lto.then(|| plan.pins.clone()),
+                pins: if lto {
+                    plan.pins.clone()
+                } else {
+                    BTreeSet::new()
+                },
             };
-            let handle = Handle::bring(&mut state.handle, self.nvvm.api, &wanted, guard)
+            // Without a pin both are the same, and one serves.
+            let slot = if wanted.pins.is_empty() {
+                &mut state.plain
+            } else {
+                &mut state.pinned
+            };
+            let handle = Handle::bring(slot, self.nvvm.api, &wanted, guard)
                 .map_err(|failed| self.not_made(failed, &plan))?;
             let result = call(handle, &plan.flags, guard);
             let log = super::log::text(&handle.raw.log(guard));
@@ -291,7 +313,6 @@ impl Program {
             match result {
                 Ok(value) => {
                     diagnostics.extend(super::log::parse(&log, &names, Severity::Warning));
-                    tracing::debug!(arch = %options.arch, lto, "libNVVM is done");
                     Ok(Done {
                         value,
                         plan,
