@@ -30,11 +30,14 @@ use crate::toolkit::{Opened, Toolkit};
 /// program owns the ordered list of its modules: they may be added between compilations, replaced and
 /// taken back, and a bad one spoils nothing beyond the calls made while it is there.
 ///
-/// ```no_run
+/// ```
 /// use cuda_program::{Arch, Ptx, Toolkit, nvvm};
 ///
 /// # fn main() -> cuda_program::Result<()> {
+/// # /*
 /// let toolkit = Toolkit::discover()?;
+/// # */
+/// # let toolkit = Toolkit::at(concat!(env!("CARGO_MANIFEST_DIR"), "/target/toolkits/13.5"))?;
 /// let program = nvvm::Program::new(&toolkit)?;
 /// program.add_module("saxpy.ll", include_bytes!("../../fixtures/saxpy.ll"))?;
 /// let ptx = program.compile::<Ptx>(&nvvm::Options::new(Arch::SM_90))?;

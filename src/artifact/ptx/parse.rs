@@ -202,8 +202,7 @@ impl<'a> Parser<'a> {
                 line: self.token.line,
                 problem: "a kernel returns a value, which PTX does not have".to_owned(),
                 hint: "let every kernel return void".to_owned(),
-            }
-            .into());
+            });
         }
         let name = self.name("a kernel")?;
         let parameters = if self.token.is_mark("(") {
