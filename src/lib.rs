@@ -4,12 +4,15 @@
 //! The compiler is NVIDIA's own libNVVM, found and opened at run time. Building this crate needs no
 //! CUDA, and compiling with it needs no GPU and no driver.
 //!
-//! ```no_run
+//! ```
 //! use cuda_program::{Arch, Ptx, Toolkit, nvvm};
 //!
 //! # fn main() -> cuda_program::Result<()> {
-//! # let ir = "";
+//! # let ir = include_str!("../fixtures/saxpy.ll");
+//! # /*
 //! let toolkit = Toolkit::discover()?;
+//! # */
+//! # let toolkit = Toolkit::at(concat!(env!("CARGO_MANIFEST_DIR"), "/target/toolkits/13.5"))?;
 //! let program = nvvm::Program::new(&toolkit)?;
 //! program.add_module("saxpy.ll", ir)?; // text or bitcode, told apart by content
 //! let ptx = program.compile::<Ptx>(&nvvm::Options::new(Arch::SM_90))?;
@@ -17,6 +20,7 @@
 //! for kernel in ptx.kernels() {
 //!     println!("{} takes {} parameters", kernel.name, kernel.parameters.len());
 //! }
+//! # assert_eq!(ptx.kernels().len(), 1);
 //! # Ok(())
 //! # }
 //! ```
@@ -33,12 +37,13 @@
 //!
 //! # What it promises
 //!
-//! - **No panic and no hang** on any input; what a library is known to misread is refused before the
-//!   library sees it. Some damaged bitcode still ends the process inside libNVVM: compile what
-//!   strangers send in a process of its own.
+//! - **No panic** on any input. What libNVVM is known to misread is refused before it sees it, as far
+//!   as a look can tell. Some input still ends the process inside libNVVM: compile what strangers send
+//!   in a process of its own.
 //! - **Nothing is lost**: a failed call's error has the library's code, its whole log, the options and
 //!   the library's file; warnings come with the artifact.
-//! - **Success is checked**: the kernels that the modules define are in the PTX, or it is an error.
+//! - **Success is checked**: the kernels that the modules define with external linkage are in the
+//!   PTX, or it is an error. A kernel that cannot be there for its linkage is named in a warning.
 //! - **Threads share nothing**: each program has a lock of its own.
 //! - **The host's surroundings do no harm**: during a call the thread's decimal point is a point and its
 //!   stack is large.

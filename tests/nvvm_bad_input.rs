@@ -52,10 +52,34 @@ fn bitcode() -> Vec<u8> {
 #[case::elf(b"\x7fELF\x02\x01\x01\x00".to_vec(), "ELF")]
 #[case::lfs(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n".to_vec(), "Git LFS")]
 #[case::no_version(store("k", 1).replace("!nvvmir.version", "!other").into_bytes(), "nvvmir.version")]
-#[case::comment(b"; nothing here\n".to_vec(), "nvvmir.version")]
+#[case::comment(b"; nothing here\n".to_vec(), "no target triple")]
 #[case::malformed_version(
     store("k", 1).replace("!{i32 2, i32 0}", "!{null, null}").into_bytes(),
     "nvvmir.version"
+)]
+#[case::layout_p0_32(
+    store("k", 1).replace("e-p:64:64:64", "e-p0:32:32").into_bytes(),
+    "32-bit pointers"
+)]
+#[case::annotation_empty(
+    store("k", 1).replace("!{void (i32*)* @k, !\"kernel\", i32 1}", "!{}").into_bytes(),
+    "a node is empty"
+)]
+#[case::annotation_odd(
+    store("k", 1).replace("i32 1}", "i32 1, !\"maxntidx\"}").into_bytes(),
+    "\"maxntidx\" of `k` has no value"
+)]
+#[case::annotation_without_value(
+    store("k", 1).replace("!\"kernel\", i32 1}", "!\"kernel\"}").into_bytes(),
+    "\"kernel\" of `k` has no value"
+)]
+#[case::annotation_of_text(
+    store("k", 1).replace("i32 1}", "!\"1\"}").into_bytes(),
+    "is no number"
+)]
+#[case::annotation_of_no_function(
+    store("k", 1).replace("!{void (i32*)* @k, ", "!{!\"k\", ").into_bytes(),
+    "does not begin with a function"
 )]
 #[case::no_triple(
     store("k", 1).replace("target triple", "; target triple").into_bytes(),
@@ -69,7 +93,7 @@ fn bitcode() -> Vec<u8> {
     store("k", 1).replace("nvptx64-nvidia-cuda", "nvptx-nvidia-cuda").into_bytes(),
     "nvptx64-nvidia-cuda"
 )]
-#[case::layout_32(store("k", 1).replace("e-p:64:64:64", "e-p:32:32:32").into_bytes(), "p:32")]
+#[case::layout_32(store("k", 1).replace("e-p:64:64:64", "e-p:32:32:32").into_bytes(), "32-bit pointers")]
 #[case::host_triple(
     store("k", 1).replace("nvptx64-nvidia-cuda", "x86_64-unknown-linux-gnu").into_bytes(),
     "x86_64"
@@ -120,10 +144,12 @@ fn a_log_that_is_no_utf8_is_escaped_and_kept() {
 }
 
 #[test]
-fn a_name_with_a_nul_byte_is_refused() {
+fn a_name_that_no_message_can_show_is_refused() {
     let program = Program::new(&toolkit(NEWEST)).unwrap();
-    let error = program.add_module("a\0b", store("k", 1)).unwrap_err();
-    assert!(error.to_string().contains("NUL"), "{error}");
+    for name in ["a\0b", "", "a\nb"] {
+        let error = program.add_module(name, store("k", 1)).unwrap_err();
+        assert!(error.to_string().contains("NUL"), "{error}");
+    }
     program.add_module("ab", store("k", 1)).unwrap();
 }
 
@@ -203,13 +229,14 @@ fn a_module_of_20_mb_compiles() {
     assert!(ptx.kernel("k").is_some());
 }
 
-#[test]
-fn deeply_nested_constants_compile_on_a_small_thread() {
-    let mut constant = String::from("i64 ptrtoint (i32 addrspace(1)* @g to i64)");
-    for _ in 0..5_000 {
-        constant = format!("i64 add ({constant}, i64 1)");
-    }
-    let module = format!(
+/// A module with a constant expression that is this deep.
+fn nested(depth: usize) -> String {
+    let constant = format!(
+        "{}i64 ptrtoint (i32 addrspace(1)* @g to i64){}",
+        "i64 add (".repeat(depth),
+        ", i64 1)".repeat(depth)
+    );
+    format!(
         "{TARGET}@g = addrspace(1) global i32 0
 define void @k(i64* %p) {{
   store {constant}, i64* %p
@@ -217,18 +244,30 @@ define void @k(i64* %p) {{
 }}
 {}",
         ending(&[("void (i64*)*", "k")])
-    );
+    )
+}
+
+#[rstest]
+#[case("12.0", Arch::SM_80)]
+#[case("13.5", Arch::SM_80)]
+#[case("13.5", Arch::SM_100)]
+fn deeply_nested_constants_compile_on_a_small_thread(#[case] version: &str, #[case] arch: Arch) {
+    let program = Program::new(&toolkit(version)).unwrap();
+    program.add_module("deep", nested(79_000)).unwrap();
     let ptx = std::thread::Builder::new()
         .stack_size(1 << 20)
-        .spawn(move || {
-            let program = Program::new(&toolkit(NEWEST)).unwrap();
-            program.add_module("deep", &module).unwrap();
-            program.compile::<Ptx>(&Options::new(Arch::SM_90)).unwrap()
-        })
+        .spawn(move || program.compile::<Ptx>(&Options::new(arch)).unwrap())
         .unwrap()
         .join()
         .unwrap();
     assert!(ptx.kernel("k").is_some());
+}
+
+#[test]
+fn what_no_stack_holds_is_refused_before_the_library_sees_it() {
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    let error = program.add_module("deep", nested(1_000_000)).unwrap_err();
+    assert!(error.to_string().contains("deep in each other"), "{error}");
 }
 
 #[rstest]

@@ -234,6 +234,8 @@ fn debug_brings_no_optimisation_along() {
 #[case(Options::new(Arch::SM_90).extra("-gen-lto"), "LtoIr")]
 #[case(Options::new(Arch::SM_90).extra("-a\0b"), "NUL")]
 #[case(Options::new(Arch::SM_90).extra("k.ll"), "begins with `-`")]
+#[case(Options::new(Arch::SM_90).extra("-gen-lto "), "blanks")]
+#[case(Options::new(Arch::SM_90).extra("-lto"), "LtoIr")]
 fn options_that_cannot_be_honoured_are_refused_before_the_call(
     #[case] options: Options,
     #[case] says: &str,

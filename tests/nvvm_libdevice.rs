@@ -268,3 +268,13 @@ fn verify_adds_it_too_and_a_compilation_after_it_is_whole() {
     program.verify(&Options::new(Arch::SM_90)).unwrap();
     assert!(ptx(&program, Arch::SM_90).externs().is_empty());
 }
+
+#[test]
+fn a_comment_ends_at_a_carriage_return_too() {
+    let module = calls("k", "__nv_sinf").replace("declare", "; a comment\rdeclare");
+    let compiled = ptx(&program(&module), Arch::SM_90);
+    assert!(compiled.externs().is_empty(), "{}", compiled.as_str());
+    let classic = calls("k", "__nv_sinf").replace('\n', "\r");
+    let compiled = ptx(&program(&classic), Arch::SM_90);
+    assert!(compiled.externs().is_empty(), "{}", compiled.as_str());
+}

@@ -215,10 +215,23 @@ fn a_device_function_that_is_named_survives_too() {
 #[rstest]
 #[case("absent")]
 #[case("hidden")]
+#[case("variable")]
+#[case("other_name")]
+#[case("inline")]
+#[case("llvm.used")]
 fn a_name_to_keep_must_be_one_that_can_be_kept(#[case] name: &str) {
     let module = format!(
-        "{TARGET}define internal float @hidden(float %x) {{
+        "{TARGET}@variable = addrspace(1) global i32 0
+@llvm.used = appending global [1 x i8*] [i8* bitcast (void ()* @k to i8*)], section \"llvm.metadata\"
+@other_name = alias void (), void ()* @k
+define internal float @hidden(float %x) {{
   ret float %x
+}}
+define linkonce_odr float @inline(float %x) {{
+  ret float %x
+}}
+define void @k() {{
+  ret void
 }}
 {}",
         ending(&[])
@@ -226,9 +239,123 @@ fn a_name_to_keep_must_be_one_that_can_be_kept(#[case] name: &str) {
     let program = Program::new(&toolkit(NEWEST)).unwrap();
     program.add_module("lib", &module).unwrap();
     let options = Options::new(Arch::SM_90).keep(name);
-    let error = program.compile::<LtoIr>(&options).unwrap_err();
-    assert!(matches!(error, Error::InvalidOptions { .. }), "{error:?}");
-    assert!(error.to_string().contains(name), "{error}");
+    for error in [
+        program.compile::<LtoIr>(&options).unwrap_err(),
+        program.compile::<Ptx>(&options).unwrap_err(),
+    ] {
+        assert!(matches!(error, Error::InvalidOptions { .. }), "{error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    program
+        .compile::<LtoIr>(&Options::new(Arch::SM_90))
+        .unwrap();
+    program.compile::<Ptx>(&Options::new(Arch::SM_90)).unwrap();
+}
+
+#[rstest]
+#[case("i1 true")]
+#[case("i32 2")]
+#[case("i32 u0x1")]
+#[case("i32 add (i32 0, i32 1)")]
+#[case("i64 1")]
+fn a_kernel_marked_by_any_value_but_zero_survives(#[case] value: &str) {
+    let module = caller("k").replace("i32 1}", &format!("{value}}}"));
+    let cubin = linked(
+        &[("k", module.as_bytes())],
+        &Options::new(Arch::SM_90),
+        false,
+    );
+    assert_eq!(raw::cubin_kernels(&cubin), ["k"]);
+}
+
+#[test]
+fn a_kernel_marked_by_another_module_than_the_one_that_defines_it_survives_or_is_an_error() {
+    let definition = caller("k").replace("!nvvm.annotations", "!other");
+    let mark = format!(
+        "{TARGET}declare void @k(float*)\n{}",
+        ending(&[("void (float*)*", "k")])
+    );
+    let sources = [
+        ("definition", definition.as_bytes()),
+        ("mark", mark.as_bytes()),
+    ];
+    let cubin = linked(&sources, &Options::new(Arch::SM_90), false);
+    assert_eq!(raw::cubin_kernels(&cubin), ["k"]);
+
+    // In this order the library loses the mark, which must not go unsaid.
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    program.add_module("mark", &mark).unwrap();
+    program.add_module("definition", &definition).unwrap();
+    let error = program
+        .compile::<Ptx>(&Options::new(Arch::SM_90))
+        .unwrap_err();
+    assert!(error.to_string().contains("lacks the kernels k"), "{error}");
+}
+
+#[test]
+fn ptx_is_the_same_after_lto_ir_also_beside_a_users_own_llvm_used() {
+    let module = format!(
+        "{TARGET}@llvm.used = appending global [1 x i8*] [i8* bitcast (float (float)* @ext to i8*)], \
+         section \"llvm.metadata\"
+define void @k(float* %p) {{
+  %y = call float @ext(float 1.0)
+  store float %y, float* %p
+  ret void
+}}
+define float @ext(float %x) {{
+  ret float %x
+}}
+{}",
+        ending(&[("void (float*)*", "k")])
+    );
+    for arch in [Arch::SM_90, Arch::SM_100] {
+        let program = Program::new(&toolkit(NEWEST)).unwrap();
+        program.add_module("k", &module).unwrap();
+        let before: Ptx = program.compile(&Options::new(arch)).unwrap();
+        program
+            .compile::<LtoIr>(&Options::new(arch).keep("ext"))
+            .unwrap();
+        let after: Ptx = program.compile(&Options::new(arch)).unwrap();
+        assert_eq!(before.as_str(), after.as_str());
+    }
+}
+
+#[rstest]
+#[case("linkonce_odr", "linkonce")]
+#[case("internal", "internal to its module")]
+fn a_kernel_that_cannot_be_kept_is_told_of_and_not_promised(
+    #[case] linkage: &str,
+    #[case] says: &str,
+) {
+    let module = caller("k").replace("define void", &format!("define {linkage} void"));
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    program.add_module("k", &module).unwrap();
+    let ltoir: LtoIr = program.compile(&Options::new(Arch::SM_90)).unwrap();
+    assert_eq!(ltoir.kernels(), [""; 0]);
+    let warning = &ltoir.diagnostics()[0];
+    assert_eq!(warning.severity, Severity::Warning);
+    assert!(warning.message.contains(says), "{warning}");
+}
+
+#[test]
+fn a_kernel_whose_name_ptx_cannot_spell_is_told_of() {
+    let module = caller("k").replace("@k", "@\"my.kernel\"");
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    program.add_module("k", &module).unwrap();
+    let ltoir: LtoIr = program.compile(&Options::new(Arch::SM_90)).unwrap();
+    let warning = &ltoir.diagnostics()[0];
+    assert!(warning.message.contains("`my.kernel`"), "{warning}");
+}
+
+#[test]
+fn a_kernel_without_a_name_spoils_nothing() {
+    let module = caller("k").replace("@k", "@0");
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    program.add_module("k", &module).unwrap();
+    program.add_module("m", caller("m")).unwrap();
+    let ltoir: LtoIr = program.compile(&Options::new(Arch::SM_90)).unwrap();
+    assert_eq!(ltoir.kernels(), ["m"]);
+    assert!(ltoir.diagnostics()[0].message.contains("has no name"));
 }
 
 #[rstest]

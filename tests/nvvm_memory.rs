@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{NEWEST, calls, toolkit};
+use common::{NEWEST, calls, store, toolkit};
 use cuda_program::nvvm::{Options, Program};
 use cuda_program::{Arch, LtoIr, Ptx, Toolkit};
 
@@ -28,7 +28,7 @@ fn round(toolkit: &Toolkit, n: usize) {
                 .unwrap(),
         ),
         1 => {
-            let bad = "!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0}\ngarbage";
+            let bad = format!("{}garbage", store("worse", 1));
             program.add_module("bad", bad).unwrap();
             program
                 .compile::<Ptx>(&Options::new(Arch::SM_90))

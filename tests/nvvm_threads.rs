@@ -96,10 +96,7 @@ fn programs_on_many_threads_do_not_disturb_each_other() {
                         let ptx: Ptx = program.compile(&Options::new(Arch::SM_90)).unwrap();
                         assert_eq!(ptx.as_str(), expected[at]);
                         program
-                            .add_module(
-                                "worse",
-                                "!nvvmir.version = !{!0}\n!0 = !{i32 2, i32 0}\ngarbage",
-                            )
+                            .add_module("worse", format!("{}garbage", store("worse", 1)))
                             .unwrap();
                         program
                             .compile::<Ptx>(&Options::new(Arch::SM_90))

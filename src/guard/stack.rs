@@ -8,6 +8,9 @@
 use crate::error::{Error, Result};
 
 /// How much stack a compiler gets.
+#[cfg(target_pointer_width = "64")]
+const SIZE: usize = 256 << 20;
+#[cfg(not(target_pointer_width = "64"))]
 const SIZE: usize = 64 << 20;
 
 fn refused() -> Error {
@@ -57,7 +60,7 @@ mod unix {
         result.map_err(|panic| resume_unwind(panic))
     }
 
-    /// A mapping of a guard page and, above it, `SIZE` bytes of stack.
+    /// A mapping of a guard and, above it, `SIZE` bytes of stack.
     struct Stack {
         base: NonNull<libc::c_void>,
         guard: usize,
@@ -65,10 +68,12 @@ mod unix {
 
     impl Stack {
         fn map() -> Option<Self> {
-            // SAFETY: a new mapping at a place of the system's choice, and a page of it made
+            // SAFETY: a new mapping at a place of the system's choice, and the low end of it made
             // untouchable, so that running over the end faults instead of writing elsewhere.
             unsafe {
-                let guard = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).ok()?;
+                let page = usize::try_from(libc::sysconf(libc::_SC_PAGESIZE)).ok()?;
+                // Wide enough that no single frame of the library can step over it.
+                let guard = page.max(1 << 20);
                 let base = libc::mmap(
                     std::ptr::null_mut(),
                     guard + SIZE,

@@ -14,13 +14,13 @@ fn descend(top: usize, bytes: usize) -> usize {
 }
 
 #[test]
-fn a_call_from_a_small_thread_has_60_mib_of_stack() {
+fn a_call_from_a_small_thread_has_128_mib_of_stack() {
     let frames = std::thread::Builder::new()
         .stack_size(512 << 10)
         .spawn(|| {
             guarded(|_| {
                 let top = 0_u8;
-                descend(std::ptr::from_ref(&top) as usize, 60 << 20)
+                descend(std::ptr::from_ref(&top) as usize, 128 << 20)
             })
         })
         .unwrap()

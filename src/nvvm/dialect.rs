@@ -1,6 +1,8 @@
 //! Which of libNVVM's two compilers a program needs.
 
-use super::modules::Module;
+use std::collections::HashSet;
+
+use super::modules::{Module, Modules};
 use super::options::{Dialect, Options};
 use super::probe;
 use crate::arch::Arch;
@@ -99,11 +101,15 @@ pub(super) fn check_kernels(
     if options.arch >= Arch::SM_100 || choice.latest {
         return Ok(());
     }
-    let by_convention = modules
+    let annotated: HashSet<&[u8]> = modules
         .iter()
-        .filter(|module| !module.lazy)
-        .flat_map(|module| module.visible_kernels().map(move |kernel| (module, kernel)))
-        .find(|(_, kernel)| !kernel.annotated);
+        .flat_map(|module| module.info.symbols.iter())
+        .filter(|symbol| symbol.annotated)
+        .map(|symbol| symbol.name.as_slice())
+        .collect();
+    let by_convention = Modules(modules)
+        .kernels()
+        .find(|(_, kernel)| !annotated.contains(kernel.name.as_slice()));
     let Some((module, kernel)) = by_convention else {
         return Ok(());
     };

@@ -17,8 +17,8 @@ pub(super) struct Wanted<'a> {
     /// In the order in which the library is to get them.
     pub(super) modules: Vec<&'a Module>,
     pub(super) libdevice: Option<Arc<[u8]>>,
-    /// The functions to pin; none where nothing will be linked, and then pins do no harm.
-    pub(super) pins: Option<BTreeSet<Vec<u8>>>,
+    /// The functions to pin.
+    pub(super) pins: BTreeSet<Vec<u8>>,
 }
 
 /// A `nvvmProgram` and what was added to it.
@@ -80,11 +80,8 @@ impl Handle {
             (Some(added), Some(wanted)) => complete && Arc::ptr_eq(added, wanted),
             (Some(_), None) => false,
         };
-        let pins_fit = match &wanted.pins {
-            Some(pins) => self.pins.is_subset(pins),
-            None => true,
-        };
-        begins_the_list && libdevice_fits && pins_fit
+        // A pin moves functions about in the output, so none may be there that was not asked for.
+        begins_the_list && libdevice_fits && self.pins.is_subset(&wanted.pins)
     }
 
     fn add_missing(&mut self, wanted: &Wanted<'_>, guard: &Guarded) -> Result<(), NotMade> {
@@ -92,12 +89,10 @@ impl Handle {
             self.add(&module.name, &module.bytes, module.lazy, guard)?;
             self.modules.push(module.id);
         }
-        if let Some(pins) = &wanted.pins {
-            let missing: BTreeSet<Vec<u8>> = pins.difference(&self.pins).cloned().collect();
-            if !missing.is_empty() {
-                self.add(pin::NAME, pin::module(&missing).as_bytes(), false, guard)?;
-                self.pins.extend(missing);
-            }
+        let missing: BTreeSet<Vec<u8>> = wanted.pins.difference(&self.pins).cloned().collect();
+        if !missing.is_empty() {
+            self.add(pin::NAME, pin::module(&missing).as_bytes(), false, guard)?;
+            self.pins.extend(missing);
         }
         if let (None, Some(libdevice)) = (&self.libdevice, &wanted.libdevice) {
             self.add(c"libdevice", libdevice, true, guard)?;

@@ -4,6 +4,44 @@
 //! [`Options`] and for other architectures. [`Capabilities`] says what the libNVVM at hand can do. The
 //! [`reader`] is what looks at a module before libNVVM does.
 //!
+//! # A module
+//!
+//! Four things make LLVM IR a module for libNVVM: the data layout, the triple, the list of kernels, and
+//! the NVVM IR version. A kernel is marked in `!nvvm.annotations`, as here, or by the calling convention
+//! `ptx_kernel`, which libNVVM of CUDA 12.9 and later goes by.
+//!
+//! ```
+//! use cuda_program::{Arch, Ptx, Toolkit, nvvm};
+//!
+//! let ir = r#"
+//! target datalayout = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64"
+//! target triple = "nvptx64-nvidia-cuda"
+//!
+//! declare float @__nv_sinf(float)
+//!
+//! define void @sine(float* %x) {
+//!   %a = load float, float* %x
+//!   %b = call float @__nv_sinf(float %a)
+//!   store float %b, float* %x
+//!   ret void
+//! }
+//!
+//! !nvvm.annotations = !{!0}
+//! !0 = !{void (float*)* @sine, !"kernel", i32 1}
+//! !nvvmir.version = !{!1}
+//! !1 = !{i32 2, i32 0}
+//! "#;
+//! # /*
+//! let toolkit = Toolkit::discover()?;
+//! # */
+//! # let toolkit = Toolkit::at(concat!(env!("CARGO_MANIFEST_DIR"), "/target/toolkits/13.5"))?;
+//! let program = nvvm::Program::new(&toolkit)?;
+//! program.add_module("sine.ll", ir)?;
+//! let ptx = program.compile::<Ptx>(&nvvm::Options::new(Arch::SM_90))?;
+//! assert!(ptx.kernel("sine").is_some());
+//! # Ok::<(), cuda_program::Error>(())
+//! ```
+//!
 //! # libdevice
 //!
 //! Mathematical functions (`__nv_sinf`, `__nv_expf`, …) come from NVIDIA's libdevice, a bitcode file

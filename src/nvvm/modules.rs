@@ -4,12 +4,15 @@ use std::collections::HashSet;
 use std::ffi::CString;
 use std::sync::Arc;
 
-use super::reader::{self, Linkage, ModuleInfo, ModuleKind, Symbol};
+use super::reader::{self, Linkage, ModuleInfo, ModuleKind, Symbol, SymbolKind};
 use crate::error::{Error, InvalidInput, Result};
 
 /// The data layout that every libNVVM reads.
 pub(super) const LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-\
     i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64";
+
+/// How deep brackets may lie in each other: half of what fits on the stack that a call gets.
+const DEEPEST: u32 = 80_000;
 
 /// One module of a program.
 #[derive(Debug, Clone)]
@@ -39,14 +42,19 @@ impl Module {
             }
             .into()
         };
-        let c_name = CString::new(name).map_err(|_| {
-            Error::from(InvalidInput {
-                input: name.escape_debug().to_string(),
+        let c_name = CString::new(name).ok();
+        let Some(c_name) = c_name.filter(|_| !name.is_empty() && !name.contains(char::is_control))
+        else {
+            return Err(InvalidInput {
+                input: format!("{name:?}"),
                 line: None,
-                problem: "the module's name holds a NUL byte".to_owned(),
-                hint: "give it a name without one".to_owned(),
-            })
-        })?;
+                problem:
+                    "the module's name is empty, or holds a NUL byte or another control character"
+                        .to_owned(),
+                hint: "give it a name that can be shown in a message".to_owned(),
+            }
+            .into());
+        };
         let info = reader::look(&bytes).map_err(|e| {
             Error::from(InvalidInput {
                 input: name.to_owned(),
@@ -55,6 +63,12 @@ impl Module {
                 hint: e.hint,
             })
         })?;
+        if info.nesting > DEEPEST {
+            return Err(refuse(
+                format!("brackets lie {} deep in each other", info.nesting),
+                &format!("libNVVM would run out of stack: stay below {DEEPEST}"),
+            ));
+        }
         if lazy && info.kind == ModuleKind::Text {
             return Err(refuse(
                 "a lazy module must be bitcode, and this is text".to_owned(),
@@ -71,11 +85,6 @@ impl Module {
             lazy,
             info: Arc::new(info),
         })
-    }
-
-    /// Its kernels that other modules, and so the GPU's driver, can see.
-    pub(super) fn visible_kernels(&self) -> impl Iterator<Item = &Symbol> {
-        self.info.kernels().filter(|k| k.is_visible_definition())
     }
 }
 
@@ -102,12 +111,28 @@ fn check_eager(info: &ModuleInfo, refuse: &dyn Fn(String, &str) -> Error) -> Res
         }
     }
     if let Some(layout) = &info.data_layout {
-        if layout.split('-').any(|part| part.starts_with("p:32")) {
+        // Pointers of other address spaces, as in `p3:32:32`, may be of another size.
+        let generic = layout.split('-').find_map(|part| {
+            let part = part.strip_prefix('p')?;
+            part.strip_prefix('0').unwrap_or(part).strip_prefix(':')
+        });
+        let bits = generic.and_then(|sizes| sizes.split(':').next());
+        if bits.is_some_and(|bits| bits != "64") {
             return Err(refuse(
-                "its data layout has 32-bit pointers (p:32)".to_owned(),
-                "CUDA has 64-bit pointers alone: use p:64:64:64",
+                format!(
+                    "its data layout has {}-bit pointers",
+                    bits.unwrap_or_default()
+                ),
+                "CUDA has 64-bit pointers alone: write p:64:64:64, or leave it out",
             ));
         }
+    }
+    if let Some(problem) = &info.annotations_malformed {
+        return Err(refuse(
+            format!("its `!nvvm.annotations` is malformed: {problem}"),
+            "write each node as a function and then pairs of a name and a number, as in \
+             `!{void ()* @k, !\"kernel\", i32 1}`",
+        ));
     }
     if info.nvvmir_version_malformed {
         return Err(refuse(
@@ -199,6 +224,31 @@ impl<'a> Modules<'a> {
         wanted.any(|symbol| !defined.contains(symbol.name.as_slice()))
     }
 
+    /// The kernels that the result must have: functions that some eager module marks, and that one
+    /// defines so that the linker keeps them.
+    pub(super) fn kernels(&self) -> impl Iterator<Item = (&'a Module, &'a Symbol)> + use<'a> {
+        let marked: HashSet<&[u8]> = self
+            .eager()
+            .flat_map(|module| module.info.kernels())
+            .map(|kernel| kernel.name.as_slice())
+            .collect();
+        self.functions()
+            .filter(move |(_, function)| marked.contains(function.name.as_slice()))
+            .filter(|(_, function)| is_kept(function))
+    }
+
+    /// The functions that eager modules define.
+    pub(super) fn functions(&self) -> impl Iterator<Item = (&'a Module, &'a Symbol)> + use<'a> {
+        self.eager().flat_map(|module| {
+            module
+                .info
+                .symbols
+                .iter()
+                .filter(|symbol| symbol.kind == SymbolKind::Function && symbol.defined)
+                .map(move |symbol| (module, symbol))
+        })
+    }
+
     /// Refuses a program that has nothing to compile.
     pub(super) fn check_not_empty(&self) -> Result<()> {
         if self.eager().next().is_some() {
@@ -221,6 +271,14 @@ impl<'a> Modules<'a> {
         }
         .into())
     }
+}
+
+/// Whether the linker keeps a function that nothing refers to, under a name that can be said.
+pub(super) fn is_kept(function: &Symbol) -> bool {
+    matches!(
+        function.linkage,
+        Linkage::External | Linkage::Weak | Linkage::WeakOdr
+    ) && !function.name.is_empty()
 }
 
 /// A definition that stays in its module refers to nothing outside; a declaration does, and so does

@@ -264,6 +264,8 @@ impl Options {
                 }
                 None if flag.contains('\0') => "take the NUL byte out".to_owned(),
                 None if !flag.starts_with('-') => "a flag begins with `-`".to_owned(),
+                // The library takes blanks off, and so another flag than the one looked at here.
+                None if flag.trim() != flag => "take the blanks around it off".to_owned(),
                 None => continue,
             };
             return Err(Error::InvalidOptions {

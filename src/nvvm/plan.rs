@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::ffi::CString;
 
 use super::dialect::Choice;
-use super::modules::{Module, Modules};
+use super::modules::{Module, Modules, is_kept};
 use super::options::Options;
+use super::reader::{Linkage, Symbol};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, Result};
 
@@ -57,22 +58,26 @@ impl Plan {
             })
             .collect::<Result<_>>()?;
 
-        let eager = || Modules(modules).eager();
-        let kernels: BTreeSet<Vec<u8>> = eager()
-            .flat_map(Module::visible_kernels)
-            .map(|kernel| kernel.name.clone())
+        let modules = Modules(modules);
+        let kernels: BTreeSet<Vec<u8>> = modules
+            .kernels()
+            .map(|(_, kernel)| kernel.name.clone())
             .collect();
         let mut notes = choice.notes;
+        notes.extend(modules.functions().filter_map(lost_kernel));
+        if lto {
+            notes.extend(modules.kernels().filter_map(unspeakable));
+        }
         let mut pins = kernels.clone();
-        notes.extend(eager().flat_map(internal_kernels));
         for name in &options.keep {
-            if !eager()
-                .flat_map(|module| module.info.visible_definitions())
-                .any(|symbol| symbol.name == name.as_bytes())
-            {
+            let found = modules
+                .functions()
+                .any(|(_, function)| function.name == name.as_bytes() && is_kept(function));
+            if !found {
                 return Err(Error::InvalidOptions {
                     problem: format!(
-                        "`keep` names `{name}`, which is internal, lazy, or not defined at all"
+                        "`keep` names `{name}`, which is no function, internal, linkonce, lazy, or \
+                         not defined at all"
                     ),
                     hint:
                         "name functions that a module added by `add_module` defines with external \
@@ -101,24 +106,51 @@ impl Plan {
     }
 }
 
-fn internal_kernels(module: &Module) -> impl Iterator<Item = Diagnostic> {
-    module
-        .info
-        .kernels()
-        .filter(|kernel| kernel.defined && !kernel.is_visible_definition())
-        .map(|kernel| {
-            let diagnostic = Diagnostic::new(
-                Severity::Warning,
-                format!(
-                    "the kernel `{}` is internal to its module, so the result does not have \
-                     it; give it external linkage",
-                    kernel.name_lossy()
-                ),
-            )
-            .in_module(module.name());
-            match kernel.line {
-                Some(line) => diagnostic.at_line(line),
-                None => diagnostic,
-            }
-        })
+/// Says of a kernel that cannot be in the result why that is so.
+fn lost_kernel((module, kernel): (&Module, &Symbol)) -> Option<Diagnostic> {
+    if !kernel.kernel || is_kept(kernel) {
+        return None;
+    }
+    let reason = match kernel.linkage {
+        _ if kernel.name.is_empty() => "has no name",
+        Linkage::Internal | Linkage::Private => "is internal to its module",
+        Linkage::LinkOnce | Linkage::LinkOnceOdr => {
+            "is linkonce, which the linker may drop where nothing refers to it"
+        }
+        Linkage::AvailableExternally => {
+            "is available_externally, so a copy for the optimiser alone"
+        }
+        _ => "has a linkage that no kernel can have",
+    };
+    let message = format!(
+        "the kernel `{}` {reason}; give it external linkage, or the result may not have it",
+        kernel.name_lossy()
+    );
+    Some(about(Severity::Warning, message, module, kernel))
+}
+
+/// Says of a kernel whose name PTX cannot spell that a link will fail; a name has letters, digits, `_`
+/// and `$`, and no digit first (PTX ISA, "Identifiers").
+fn unspeakable((module, kernel): (&Module, &Symbol)) -> Option<Diagnostic> {
+    let spelt = kernel
+        .name
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%'))
+        && !kernel.name.first().is_some_and(u8::is_ascii_digit);
+    (!spelt).then(|| {
+        let message = format!(
+            "PTX cannot spell the kernel's name `{}`, so a link of this LTO IR fails; use letters, \
+             digits, `_` and `$`, and no digit first",
+            kernel.name_lossy()
+        );
+        about(Severity::Warning, message, module, kernel)
+    })
+}
+
+fn about(severity: Severity, message: String, module: &Module, symbol: &Symbol) -> Diagnostic {
+    let diagnostic = Diagnostic::new(severity, message).in_module(module.name());
+    match symbol.line {
+        Some(line) => diagnostic.at_line(line),
+        None => diagnostic,
+    }
 }

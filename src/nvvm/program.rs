@@ -1,5 +1,6 @@
 //! A program: modules in, PTX or LTO IR out.
 
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fmt;
 use std::sync::Arc;
@@ -30,11 +31,14 @@ use crate::toolkit::{Opened, Toolkit};
 /// program owns the ordered list of its modules: they may be added between compilations, replaced and
 /// taken back, and a bad one spoils nothing beyond the calls made while it is there.
 ///
-/// ```no_run
+/// ```
 /// use cuda_program::{Arch, Ptx, Toolkit, nvvm};
 ///
 /// # fn main() -> cuda_program::Result<()> {
+/// # /*
 /// let toolkit = Toolkit::discover()?;
+/// # */
+/// # let toolkit = Toolkit::at(concat!(env!("CARGO_MANIFEST_DIR"), "/target/toolkits/13.5"))?;
 /// let program = nvvm::Program::new(&toolkit)?;
 /// program.add_module("saxpy.ll", include_bytes!("../../fixtures/saxpy.ll"))?;
 /// let ptx = program.compile::<Ptx>(&nvvm::Options::new(Arch::SM_90))?;
@@ -61,7 +65,10 @@ struct State {
     libdevice: Libdevice,
     /// The user's own libdevice, where that was chosen; it was found to be one.
     own: Option<Arc<[u8]>>,
-    handle: Option<Handle>,
+    /// The handle for PTX and for verifying.
+    plain: Option<Handle>,
+    /// The handle for LTO IR, whose pins must not show in PTX.
+    pinned: Option<Handle>,
 }
 
 impl Program {
@@ -154,11 +161,17 @@ impl Program {
     /// program stays as it was.
     pub fn replace_module(&self, name: impl AsRef<str>, ir: impl AsRef<[u8]>) -> Result<()> {
         let name = name.as_ref();
+        let lazy = {
+            let state = self.state.lock();
+            let at = state.position(name)?;
+            state.modules.get(at).is_some_and(|module| module.lazy)
+        };
+        let module = Module::read(0, name, ir.as_ref().into(), lazy)?;
         let mut state = self.state.lock();
         let at = state.position(name)?;
         let id = state.new_id();
         if let Some(place) = state.modules.get_mut(at) {
-            *place = Module::read(id, name, ir.as_ref().into(), place.lazy)?;
+            *place = Module { id, ..module };
         }
         Ok(())
     }
@@ -262,6 +275,8 @@ impl Program {
                 .map_err(|code| (Stage::Fetch, code))
         })?;
         drop(state);
+        // Behind the lock: a subscriber may use the program.
+        tracing::debug!(arch = %options.arch, kind = T::KIND, "compiled");
         T::finish(
             done.value,
             output::Context {
@@ -296,9 +311,19 @@ impl Program {
             let wanted = Wanted {
                 modules: Modules(&state.modules).in_order(),
                 libdevice: self.libdevice(state)?,
-                pins: lto.then(|| plan.pins.clone()),
+                pins: if lto {
+                    plan.pins.clone()
+                } else {
+                    BTreeSet::new()
+                },
             };
-            let handle = Handle::bring(&mut state.handle, self.nvvm.api, &wanted, guard)
+            // Without a pin both are the same, and one serves.
+            let slot = if wanted.pins.is_empty() {
+                &mut state.plain
+            } else {
+                &mut state.pinned
+            };
+            let handle = Handle::bring(slot, self.nvvm.api, &wanted, guard)
                 .map_err(|failed| self.not_made(failed, &plan))?;
             let result = call(handle, &plan.flags, guard);
             let log = super::log::text(&handle.raw.log(guard));
@@ -307,7 +332,6 @@ impl Program {
             match result {
                 Ok(value) => {
                     diagnostics.extend(super::log::parse(&log, &names, Severity::Warning));
-                    tracing::debug!(arch = %options.arch, lto, "libNVVM is done");
                     Ok(Done {
                         value,
                         plan,

@@ -9,7 +9,7 @@ use super::library::attempt;
 use super::part::{Candidate, Part};
 use super::search::{Request, explicit_problem, search};
 use super::toolkit::{Toolkit, not_found, not_found_part};
-use crate::error::{Attempt, Error, Result};
+use crate::error::{Attempt, Error, InvalidInput, Result};
 
 /// Says which toolkit or which files to use, before anything is opened.
 ///
@@ -99,13 +99,28 @@ impl Builder {
     /// # Errors
     ///
     /// [`Error::NotFound`] when no compiler could be opened, when a file that was given cannot be
-    /// used, and when a root that was given, or `CUDA_PROGRAM_TOOLKIT`, leads to no toolkit.
+    /// used, and when a root that was given, or `CUDA_PROGRAM_TOOLKIT`, leads to no toolkit;
+    /// [`Error::InvalidInput`] for an empty path.
     pub fn build(self) -> Result<Toolkit> {
         let Builder {
             request,
             environment,
         } = self;
         let environment = environment.unwrap_or_else(Environment::current);
+        // An empty path would mean the current folder, which nobody writes so.
+        if request
+            .roots
+            .iter()
+            .chain(request.files.values())
+            .any(|path| path.as_os_str().is_empty())
+        {
+            return Err(Error::InvalidInput(Box::new(InvalidInput {
+                input: "toolkit".to_owned(),
+                line: None,
+                problem: "the path that was given is empty".to_owned(),
+                hint: "name a folder or file, or use Toolkit::discover()".to_owned(),
+            })));
+        }
         if let Some(problem) = explicit_problem(&environment, &request) {
             return Err(problem.into());
         }

@@ -270,7 +270,7 @@ pub(super) fn not_found(
     } else {
         let wheels: Vec<&str> = parts.iter().map(|part| part.wheel()).collect();
         format!(
-            "install it with `python3 -m pip install {}`, or set CUDA_PROGRAM_TOOLKIT or CUDA_HOME \
+            "install it into the active virtual environment with `python3 -m pip install {}`, or set CUDA_PROGRAM_TOOLKIT or CUDA_HOME \
              to an installed toolkit; in the crate's own repository, run `cargo xtask toolkit` and \
              set CUDA_PROGRAM_TOOLKIT to target/toolkits/<version>",
             wheels.join(" ")

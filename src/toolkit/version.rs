@@ -18,7 +18,11 @@ pub(super) fn version_of(environment: &Environment, part: Part, root: &Path) -> 
         .or_else(|| conda(environment, part, root))
         .or_else(|| installer(environment, root))
         .or_else(|| folder(root))
-        .or_else(|| folder(&environment.files().canonicalize(root)?))
+        .or_else(|| {
+            // A link to a toolkit may have any name; what it leads to tells.
+            let real = environment.files().canonicalize(root)?;
+            wheel(environment, part, &real).or_else(|| folder(&real))
+        })
 }
 
 fn wheel(environment: &Environment, part: Part, root: &Path) -> Option<String> {

@@ -268,7 +268,7 @@ fn an_empty_machine_is_told_every_place_that_was_tried() {
         .build()
         .unwrap_err();
     insta::assert_snapshot!(error, @r"
-    a compiler of NVIDIA's (libNVVM, NVRTC or nvJitLink) was not found; install it with `python3 -m pip install nvidia-nvvm nvidia-cuda-nvrtc nvidia-nvjitlink`, or set CUDA_PROGRAM_TOOLKIT or CUDA_HOME to an installed toolkit; in the crate's own repository, run `cargo xtask toolkit` and set CUDA_PROGRAM_TOOLKIT to target/toolkits/<version>; tried, in this order:
+    a compiler of NVIDIA's (libNVVM, NVRTC or nvJitLink) was not found; install it into the active virtual environment with `python3 -m pip install nvidia-nvvm nvidia-cuda-nvrtc nvidia-nvjitlink`, or set CUDA_PROGRAM_TOOLKIT or CUDA_HOME to an installed toolkit; in the crate's own repository, run `cargo xtask toolkit` and set CUDA_PROGRAM_TOOLKIT to target/toolkits/<version>; tried, in this order:
       /usr/local/cuda-12.0 (CUDA_HOME): no such folder
       /usr/local/cuda-* (well-known folder): no such folder
       /usr/local/cuda (well-known folder): no such folder

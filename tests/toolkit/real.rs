@@ -95,3 +95,20 @@ fn a_folder_that_is_not_there_is_an_error_that_names_it() {
         "{error}"
     );
 }
+
+#[test]
+fn an_empty_path_is_refused_and_means_no_current_folder() {
+    let error = Toolkit::at("").unwrap_err();
+    assert!(error.to_string().contains("empty"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_of_any_name_to_a_toolkit_has_the_version_of_what_it_leads_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("mine");
+    std::os::unix::fs::symlink(real("13.5").join("nvidia/cu13"), &link).unwrap();
+    let toolkit = Toolkit::at(&link).unwrap();
+    let version = &toolkit.nvvm().unwrap().library.version;
+    assert_eq!(version.as_deref(), Some("13.5"));
+}

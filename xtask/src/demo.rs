@@ -16,10 +16,11 @@ const KERNELS: [&str; 2] = ["saxpy.ll", "gelu.ll"];
 const ARCH: Arch = Arch::SM_90;
 
 /// Lines of PTX that are shown, comments and blank lines left out.
-const PTX_LINES: usize = 8;
+const PTX_LINES: usize = 24;
 
 /// Compiles the kernels with the toolkit of this machine, or else with one installed for it.
 pub fn run(workspace: &Workspace) -> Result<()> {
+    let mut own = None;
     let toolkit = match Toolkit::discover().and_then(usable) {
         Ok(toolkit) => toolkit,
         // A toolkit that was named and is not there is a mistake to show, not to work around.
@@ -27,13 +28,20 @@ pub fn run(workspace: &Workspace) -> Result<()> {
             return Err(error.into());
         }
         Err(_) => {
-            println!("No toolkit was found on this machine; one is installed below target/.");
+            println!("No toolkit was found on this machine; the demo uses its own, below target/.");
             let newest = toolkit::newest();
             toolkit::install(workspace, &[newest])?;
+            own = Some(workspace.toolkits().join(newest.version));
             usable(Toolkit::at(workspace.toolkits().join(newest.version))?)?
         }
     };
     print!("{}", show(workspace, &toolkit)?);
+    if let Some(own) = own {
+        println!(
+            "\nTo use this toolkit from your own program:\n  export CUDA_PROGRAM_TOOLKIT={}",
+            own.display()
+        );
+    }
     Ok(())
 }
 
@@ -80,6 +88,15 @@ fn compile(toolkit: &Toolkit, name: &str, path: &Path) -> Result<String> {
         lto.as_bytes().len(),
         lto.kernels().join(", "),
     );
+    if program
+        .modules()
+        .iter()
+        .flat_map(|(_, module)| module.undefined())
+        .any(|function| function.name.starts_with(b"__nv_"))
+    {
+        report
+            .push_str("  libdevice was added by itself, for the `__nv_*` functions it declares\n");
+    }
     for diagnostic in said(ptx.diagnostics(), lto.diagnostics()) {
         _ = writeln!(report, "  {diagnostic}");
     }

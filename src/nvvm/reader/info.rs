@@ -23,6 +23,11 @@ pub struct ModuleInfo {
     /// Whether it has an `!nvvmir.version` that libNVVM refuses: a node that is not two or four
     /// integers, or nodes that disagree.
     pub nvvmir_version_malformed: bool,
+    /// What is wrong with the first node of `!nvvm.annotations` that is malformed, which libNVVM
+    /// takes for another, or ends the process at.
+    pub annotations_malformed: Option<String>,
+    /// How deep brackets lie in each other in text, at the deepest; 0 in bitcode.
+    pub nesting: u32,
     /// Its functions, variables and aliases, in the order of the module.
     pub symbols: Vec<Symbol>,
     /// Whether it uses the opaque pointer type `ptr`.
@@ -44,6 +49,8 @@ impl ModuleInfo {
             data_layout: None,
             nvvmir_version: None,
             nvvmir_version_malformed: false,
+            annotations_malformed: None,
+            nesting: 0,
             symbols: Vec::new(),
             opaque_pointers: false,
             modern: None,

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::info::{ModuleInfo, NvvmIrVersion};
+use super::symbol::SymbolKind;
 
 /// An operand of a metadata node.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,42 +21,95 @@ pub(super) enum Operand<'a> {
 pub(super) type Node<'a> = Option<Vec<Operand<'a>>>;
 
 /// Marks the kernels that `!nvvm.annotations` names.
+///
+/// A value other than zero makes a kernel. One that the reader does not follow, such as a constant
+/// expression, is taken for one: a pin too many does less harm than a kernel lost.
 pub(super) fn annotate(info: &mut ModuleInfo, nodes: &[Node<'_>]) {
     for node in nodes {
         let Some(operands) = node else {
             info.certain = false;
             continue;
         };
-        let Some((subject, pairs)) = operands.split_first() else {
-            continue;
+        let subject = match well_formed(operands, info) {
+            Ok(subject) => subject,
+            Err(problem) => {
+                info.annotations_malformed.get_or_insert(problem);
+                continue;
+            }
         };
         let mut kernel = false;
-        for pair in pairs.chunks(2) {
+        for pair in operands.get(1..).unwrap_or_default().chunks(2) {
             match pair {
-                [Operand::Text(key), value] if key.as_ref() == b"kernel" => match value {
-                    Operand::Int(value) => kernel |= *value == 1,
-                    _ => info.certain = false,
-                },
-                [Operand::Text(key)] if key.as_ref() == b"kernel" => info.certain = false,
+                [Operand::Text(key), Operand::Int(value)] if key.as_ref() == b"kernel" => {
+                    kernel |= *value != 0;
+                }
+                [Operand::Text(key), _] if key.as_ref() == b"kernel" => {
+                    kernel = true;
+                    info.certain = false;
+                }
                 _ => {}
             }
         }
         if !kernel {
             continue;
         }
-        match subject {
-            Operand::Symbol(at) => match info.symbols.get_mut(*at) {
-                Some(symbol) => {
-                    symbol.kernel = true;
-                    symbol.annotated = true;
-                }
-                None => info.certain = false,
-            },
+        match subject.and_then(|at| info.symbols.get_mut(at)) {
+            Some(symbol) if symbol.kind == SymbolKind::Function => {
+                symbol.kernel = true;
+                symbol.annotated = true;
+            }
+            Some(symbol) if matches!(symbol.kind, SymbolKind::Alias | SymbolKind::Ifunc) => {
+                let problem = format!(
+                    "`{}` is marked as a kernel and is no function",
+                    symbol.name_lossy()
+                );
+                info.annotations_malformed.get_or_insert(problem);
+            }
+            // A variable is no kernel to libNVVM either.
+            Some(_) => {}
             // What a linker leaves of a node whose function it dropped.
-            Operand::Null => {}
-            _ => info.certain = false,
+            None if operands.first() == Some(&Operand::Null) => {}
+            None => info.certain = false,
         }
     }
+}
+
+/// The symbol that a node speaks of, where its form is the one that libNVVM relies on: a function or
+/// variable, then pairs of a name and a value.
+fn well_formed(operands: &[Operand<'_>], info: &ModuleInfo) -> Result<Option<usize>, String> {
+    let subject = match operands.first() {
+        None => return Err("a node is empty".to_owned()),
+        Some(Operand::Symbol(at)) => Some(*at),
+        Some(Operand::Null | Operand::Other) => None,
+        Some(Operand::Text(_) | Operand::Int(_)) => {
+            return Err("a node does not begin with a function or variable".to_owned());
+        }
+    };
+    let of = subject
+        .and_then(|at| info.symbols.get(at))
+        .map_or(String::new(), |symbol| {
+            format!(" of `{}`", symbol.name_lossy())
+        });
+    for pair in operands.get(1..).unwrap_or_default().chunks(2) {
+        match pair {
+            [
+                Operand::Text(_),
+                Operand::Int(_) | Operand::Other | Operand::Symbol(_),
+            ] => {}
+            [Operand::Text(key)] => {
+                let key = String::from_utf8_lossy(key);
+                return Err(format!("the annotation \"{key}\"{of} has no value"));
+            }
+            [Operand::Text(key), Operand::Text(_) | Operand::Null] => {
+                let key = String::from_utf8_lossy(key);
+                return Err(format!(
+                    "the value of the annotation \"{key}\"{of} is no number"
+                ));
+            }
+            _ => return Err(format!("an annotation{of} does not begin with its name")),
+        }
+    }
+    Ok(subject)
 }
 
 /// Takes the version that `!nvvmir.version` states.

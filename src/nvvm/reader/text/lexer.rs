@@ -95,7 +95,8 @@ impl<'a> Lexer<'a> {
                 b' ' | b'\t' | b'\r' | 0 => {}
                 b';' => {
                     let rest = self.rest();
-                    self.at += rest.iter().position(|b| *b == b'\n').unwrap_or(rest.len());
+                    let end = rest.iter().position(|b| matches!(b, b'\n' | b'\r'));
+                    self.at += end.unwrap_or(rest.len());
                     continue;
                 }
                 b'/' if self.rest().starts_with(b"/*") => {

@@ -145,6 +145,8 @@ fn operand<'a>(
         (_, Token::Word(b"null")) => Operand::Null,
         (Token::Punct(b'!'), Token::String(text)) => Operand::Text(unescaped(text)),
         (Token::Word(_), Token::Int(value)) => Operand::Int(value),
+        (Token::Word(b"i1"), Token::Word(b"true")) => Operand::Int(1),
+        (Token::Word(b"i1"), Token::Word(b"false")) => Operand::Int(0),
         (_, name @ (Token::Global(_) | Token::GlobalNumber(_))) => {
             symbol(name).map_or(Operand::Other, Operand::Symbol)
         }

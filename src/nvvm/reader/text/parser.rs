@@ -23,6 +23,7 @@ pub(in super::super) fn read(bytes: &[u8]) -> ModuleInfo {
         metadata,
     } = parser;
     info.certain &= !tokens.lost;
+    info.nesting = tokens.nesting;
     info.opaque_pointers = tokens.opaque_pointers;
     info.modern = tokens.modern;
     metadata.apply(&mut info);

@@ -237,17 +237,57 @@ fn annotations_name_the_kernels(#[case] metadata: &str, #[case] expected: &[&str
 }
 
 #[rstest]
+#[case("!{!\"k\", !\"kernel\", i32 1}", "does not begin with a function")]
+#[case("!{i32 1, !\"kernel\", i32 1}", "does not begin with a function")]
+#[case(
+    "!{void (i32*)* @k, !\"kernel\", !\"1\"}",
+    "\"kernel\" of `k` is no number"
+)]
+#[case(
+    "!{void (i32*)* @k, !\"kernel\", i8* null}",
+    "\"kernel\" of `k` is no number"
+)]
+#[case("!{void (i32*)* @k, !\"kernel\"}", "\"kernel\" of `k` has no value")]
+#[case(
+    "!{void (i32*)* @k, !\"kernel\", i32 1, !\"align\"}",
+    "\"align\" of `k` has no value"
+)]
+#[case(
+    "!{void (i32*)* @k, i32 1, !\"kernel\"}",
+    "does not begin with its name"
+)]
+#[case("!{}", "a node is empty")]
+fn a_malformed_annotation_is_told_of(#[case] node: &str, #[case] says: &str) {
+    let info = read(format!("{FUNCTIONS}!nvvm.annotations = !{{!0}}\n!0 = {node}").as_bytes());
+    let problem = info.annotations_malformed.unwrap();
+    assert!(problem.contains(says), "{problem}");
+}
+
+#[rstest]
+#[case("i32 1", true)]
+#[case("i32 2", true)]
+#[case("i32 -1", true)]
+#[case("i1 true", true)]
+#[case("i32 u0x1", true)]
+#[case("i32 add (i32 0, i32 1)", true)]
+#[case("i32 0", false)]
+#[case("i1 false", false)]
+fn any_value_but_zero_makes_a_kernel(#[case] value: &str, #[case] kernel: bool) {
+    let node = format!("!{{void (i32*)* @k, !\"kernel\", {value}}}");
+    let info = read(format!("{FUNCTIONS}!nvvm.annotations = !{{!0}}\n!0 = {node}").as_bytes());
+    assert_eq!(kernels(&info).len(), usize::from(kernel));
+    assert_eq!(info.annotations_malformed, None);
+}
+
+#[rstest]
 #[case("!nvvm.annotations = !{!0}")]
 #[case("!nvvm.annotations = !{!0}\n!0 = !{void ()* @absent, !\"kernel\", i32 1}")]
-#[case("!nvvm.annotations = !{!0}\n!0 = !{!\"k\", !\"kernel\", i32 1}")]
-#[case("!nvvm.annotations = !{!0}\n!0 = !{void (i32*)* @k, !\"kernel\", !\"1\"}")]
-#[case("!nvvm.annotations = !{!0}\n!0 = !{void (i32*)* @k, !\"kernel\"}")]
 #[case(
     "!nvvm.annotations = !{!0}\n!0 = !{i8* bitcast (void (i32*)* @k to i8*), !\"kernel\", i32 1}"
 )]
 #[case("!nvvm.annotations = !{!DIExpression()}")]
 #[case("!nvvm.annotations = !{!0}\n!0 = !DIBasicType(name: \"kernel\")")]
-fn an_annotation_of_another_shape_makes_the_reader_uncertain(#[case] metadata: &str) {
+fn an_annotation_that_cannot_be_followed_makes_the_reader_uncertain(#[case] metadata: &str) {
     let info = read(format!("{FUNCTIONS}{metadata}").as_bytes());
     assert_eq!(kernels(&info), [""; 0]);
     assert!(!info.certain);

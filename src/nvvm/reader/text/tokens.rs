@@ -14,6 +14,8 @@ pub(super) struct Tokens<'a> {
     parens: u32,
     pub(super) opaque_pointers: bool,
     pub(super) modern: Option<Modern>,
+    /// How deep brackets lie in each other, at the deepest.
+    pub(super) nesting: u32,
     /// A string or a group was open at the end of the text, or an entity began inside one.
     pub(super) lost: bool,
 }
@@ -30,6 +32,7 @@ impl<'a> Tokens<'a> {
             parens: 0,
             opaque_pointers: false,
             modern: None,
+            nesting: 0,
             lost: false,
         }
     }
@@ -128,7 +131,10 @@ impl<'a> Tokens<'a> {
         let mut depth = 0_u32;
         loop {
             match self.token {
-                Token::Punct(b'(' | b'[' | b'{') => depth = depth.saturating_add(1),
+                Token::Punct(b'(' | b'[' | b'{') => {
+                    depth = depth.saturating_add(1);
+                    self.nesting = self.nesting.max(depth);
+                }
                 Token::Punct(b')' | b']' | b'}') if depth > 0 => depth -= 1,
                 Token::End | Token::Word(b"define" | b"declare") if depth > 0 => {
                     self.lost = true;
