@@ -4,6 +4,7 @@ pub mod arch;
 pub mod artifact;
 pub mod diagnostic;
 pub mod error;
+pub mod gpu;
 mod guard;
 pub mod nvvm;
 mod sync;

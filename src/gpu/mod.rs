@@ -1,0 +1,5 @@
+//! Running what was compiled.
+
+pub mod lazy;
+
+pub use lazy::{Lazy, Load, Stats};
