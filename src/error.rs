@@ -7,6 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
 
+mod driver;
+
+pub use driver::{DriverError, DriverProblem, NoDriver, PtxTooNew};
+
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -75,6 +79,18 @@ pub enum Error {
         /// What the library said beside it.
         diagnostics: Vec<Diagnostic>,
     },
+
+    /// There is no driver to run anything with, or no device behind it.
+    #[error(transparent)]
+    NoDriver(Box<NoDriver>),
+
+    /// PTX is newer than the driver reads.
+    #[error(transparent)]
+    PtxTooNew(Box<PtxTooNew>),
+
+    /// A call into the driver returned an error.
+    #[error(transparent)]
+    Driver(Box<DriverError>),
 
     /// The operating system refused something.
     #[error("cannot {action} {path}: {reason}", path = path.display())]
@@ -148,6 +164,8 @@ impl Error {
     pub fn raw_code(&self) -> Option<i32> {
         match self {
             Error::Library(e) => Some(e.code),
+            Error::Driver(e) => Some(e.code),
+            Error::NoDriver(e) => e.code,
             _ => None,
         }
     }
@@ -157,6 +175,7 @@ impl Error {
     pub fn log(&self) -> Option<&str> {
         match self {
             Error::Library(e) => Some(&e.log),
+            Error::Driver(e) if !e.log.is_empty() => Some(&e.log),
             Error::Dialect(e) if !e.log.is_empty() => Some(&e.log),
             _ => None,
         }
@@ -167,6 +186,7 @@ impl Error {
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
             Error::Library(e) => &e.diagnostics,
+            Error::Driver(e) => &e.diagnostics,
             Error::WrongOutput { diagnostics, .. } => diagnostics,
             _ => &[],
         }

@@ -4,6 +4,7 @@ pub mod arch;
 pub mod artifact;
 pub mod diagnostic;
 pub mod error;
+#[cfg(feature = "gpu")]
 pub mod gpu;
 mod guard;
 pub mod nvvm;
@@ -14,7 +15,7 @@ mod testing;
 pub mod toolkit;
 
 pub use arch::Arch;
-pub use artifact::{Artifact, LtoIr, Ptx};
+pub use artifact::{Artifact, Cubin, LtoIr, Ptx};
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};
 pub use toolkit::Toolkit;

@@ -1,6 +1,6 @@
 //! The trait by which a compilation is asked for one kind of artifact.
 
-use super::{LtoIr, Ptx};
+use super::{Cubin, LtoIr, Ptx};
 
 /// A kind of compiler output, as in `program.compile::<Ptx>(…)`.
 ///
@@ -18,8 +18,13 @@ impl Artifact for LtoIr {
     const KIND: &'static str = "LTO IR";
 }
 
+impl Artifact for Cubin {
+    const KIND: &'static str = "cubin";
+}
+
 mod sealed {
     pub trait Sealed {}
     impl Sealed for super::Ptx {}
     impl Sealed for super::LtoIr {}
+    impl Sealed for super::Cubin {}
 }

@@ -1,4 +1,4 @@
-//! What the compilers make: [`Ptx`] and [`LtoIr`], values that know what is in them.
+//! What the compilers make: [`Ptx`], [`LtoIr`] and [`Cubin`], values that know what is in them.
 //!
 //! An artifact is its bytes, what can be read in them, and what the compiler said while it made
 //! them. It is a plain value: it can be cloned, compared, sent to another process through serde,
@@ -20,11 +20,13 @@
 //! ```
 
 mod bytes;
+mod cubin;
 mod file;
 mod kind;
 mod ltoir;
 mod ptx;
 
+pub use cubin::Cubin;
 pub use kind::Artifact;
 pub use ltoir::LtoIr;
 pub use ptx::{ExternKind, ExternSymbol, IsaVersion, Linkage, Parameter, Ptx, PtxKernel};

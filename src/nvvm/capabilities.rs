@@ -49,6 +49,10 @@ impl Capabilities {
         })
     }
 
+    pub(super) fn over(nvvm: Arc<Opened<Nvvm>>) -> Self {
+        Capabilities { nvvm }
+    }
+
     /// The library that is asked.
     #[must_use]
     pub fn library(&self) -> &Library {

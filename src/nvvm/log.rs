@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, Severity};
 
 /// The log as text: bytes that are no UTF-8 are escaped, as in `\xff`, so that nothing is lost.
-pub(super) fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
         text.push_str(chunk.valid());

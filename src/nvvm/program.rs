@@ -4,6 +4,7 @@ use std::ffi::CString;
 use std::fmt;
 use std::sync::Arc;
 
+use super::capabilities::Capabilities;
 use super::dialect;
 use super::handle::{Handle, NotMade, Wanted};
 use super::libdevice::{self, Libdevice};
@@ -44,6 +45,8 @@ use crate::toolkit::{Opened, Toolkit};
 #[doc(alias = "nvvmProgram")]
 pub struct Program {
     nvvm: Arc<Opened<Nvvm>>,
+    /// The toolkit that libNVVM is of; none over another table.
+    toolkit: Option<Toolkit>,
     /// Reads the libdevice beside libNVVM; called under the lock of `state`.
     beside: Box<dyn Fn() -> Result<Arc<[u8]>> + Send + Sync>,
     /// Guards the list of modules, the choice of libdevice, and the handle derived from them: one
@@ -70,10 +73,10 @@ impl Program {
     #[doc(alias = "nvvmCreateProgram")]
     pub fn new(toolkit: &Toolkit) -> Result<Self> {
         let nvvm = toolkit.nvvm()?.clone();
-        let toolkit = toolkit.clone();
-        Ok(Self::over(nvvm, move || {
-            Ok(toolkit.libdevice()?.bytes.clone())
-        }))
+        let own = toolkit.clone();
+        let mut program = Self::over(nvvm, move || Ok(own.libdevice()?.bytes.clone()));
+        program.toolkit = Some(toolkit.clone());
+        Ok(program)
     }
 
     /// A program over any function table.
@@ -83,9 +86,22 @@ impl Program {
     ) -> Self {
         Program {
             nvvm,
+            toolkit: None,
             beside: Box::new(beside),
             state: Mutex::new(State::default()),
         }
+    }
+
+    /// What the program's libNVVM can do.
+    #[must_use]
+    pub fn capabilities(&self) -> Capabilities {
+        Capabilities::over(self.nvvm.clone())
+    }
+
+    /// The toolkit it was made over.
+    #[must_use]
+    pub fn toolkit(&self) -> Option<&Toolkit> {
+        self.toolkit.as_ref()
     }
 
     /// Adds a module, as text or as bitcode, told apart by content. The bytes are copied.

@@ -8,12 +8,16 @@
 //! that older libraries lack is an `Option`.
 
 pub mod bindings;
+#[cfg(feature = "gpu")]
+pub mod cuda;
 mod nvjitlink;
 mod nvrtc;
 mod nvvm;
 mod table;
 
 pub use nvjitlink::NvJitLink;
+#[cfg(feature = "gpu")]
+pub(crate) use nvjitlink::{Input, LinkFailed, RawLinker, code_name as nvjitlink_code_name};
 pub use nvrtc::Nvrtc;
 pub use nvvm::Nvvm;
 pub(crate) use nvvm::{Failed, RawProgram};

@@ -300,7 +300,7 @@ unsafe fn open_library(path: &Path) -> Result<libloading::os::windows::Library, 
 
 /// The file of the library that a symbol lies in.
 #[cfg(unix)]
-fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
+pub(crate) fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt as _;
 
@@ -319,7 +319,7 @@ fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
 
 /// The file of the library that a symbol lies in.
 #[cfg(windows)]
-fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
+pub(crate) fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
     use std::os::windows::ffi::OsStringExt as _;
 
     const FROM_ADDRESS: u32 = 4;

@@ -57,5 +57,9 @@ pub use builder::Builder;
 pub use environment::{Disk, Environment, FileSystem, Platform};
 pub use libdevice::Libdevice;
 pub use library::Opened;
+#[cfg(feature = "gpu")]
+pub(crate) use library::file_of;
+#[cfg(feature = "gpu")]
+pub(crate) use part::is_stub;
 pub use part::{Candidate, Part, Reason};
 pub use toolkit::{Source, Toolkit};

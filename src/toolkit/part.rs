@@ -202,7 +202,7 @@ impl fmt::Display for Candidate {
 }
 
 /// Whether a path goes through a folder of link-time stubs, which cannot compile anything.
-pub(super) fn is_stub(path: &Path) -> bool {
+pub(crate) fn is_stub(path: &Path) -> bool {
     path.components().any(|c| c.as_os_str() == "stubs")
 }
 

@@ -9,12 +9,18 @@ use crate::error::{Error, InvalidInput, Result};
 
 /// What one kind of call does.
 pub(super) enum Act {
-    Succeed,
     Fail,
     Panic,
     /// Asks another kernel, or the same one, for itself on a device.
     Get(Weak<Lazy<Fake>>, usize),
+    #[cfg(not(loom))]
     Sleep(std::time::Duration),
+    /// Acts once so many threads wait for device 0 of a kernel.
+    #[cfg(not(loom))]
+    WhenAllWait(Weak<Lazy<Fake>>, usize, Box<Act>),
+    /// Succeeds once another kernel is there on device 0.
+    #[cfg(not(loom))]
+    WhenReady(Weak<Lazy<Fake>>),
 }
 
 /// The kernel that the fake loads: which device, and which load of it.
@@ -82,16 +88,37 @@ impl Fake {
         #[cfg(loom)]
         loom::thread::yield_now();
         match acts.get().and_then(|acts| acts.get(call)) {
-            None | Some(Act::Succeed) => Ok(()),
-            Some(Act::Fail) => Err(failure(what)),
-            Some(Act::Panic) => panic!("{what} was to panic"),
-            Some(Act::Sleep(time)) => {
+            None => Ok(()),
+            Some(act) => act.take_place(what),
+        }
+    }
+}
+
+impl Act {
+    fn take_place(&self, what: &str) -> Result<()> {
+        let there = |kernel: &Weak<Lazy<Fake>>| kernel.upgrade().expect("the test keeps it");
+        match self {
+            Act::Fail => Err(failure(what)),
+            Act::Panic => panic!("{what} was to panic"),
+            Act::Get(other, device) => there(other).get(*device).map(|_| ()),
+            #[cfg(not(loom))]
+            Act::Sleep(time) => {
                 std::thread::sleep(*time);
                 Ok(())
             }
-            Some(Act::Get(other, device)) => {
-                let other = other.upgrade().expect("the test keeps it");
-                other.get(*device).map(|_| ())
+            #[cfg(not(loom))]
+            Act::WhenAllWait(kernel, waiters, act) => {
+                while there(kernel).waiters(0) < *waiters {
+                    std::thread::yield_now();
+                }
+                act.take_place(what)
+            }
+            #[cfg(not(loom))]
+            Act::WhenReady(other) => {
+                while there(other).peek(0).is_none() {
+                    std::thread::yield_now();
+                }
+                Ok(())
             }
         }
     }

@@ -130,6 +130,19 @@ impl<L: Load> Lazy<L> {
         std::ptr::from_ref(self).addr()
     }
 
+    /// How many threads wait for a device.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn waiters(&self, device: usize) -> usize {
+        // Held by the entry, and twice by the leader.
+        let underway = self
+            .state
+            .lock()
+            .loading
+            .get(&device)
+            .map(Arc::strong_count);
+        underway.unwrap_or(0).saturating_sub(3)
+    }
+
     #[cold]
     fn first(&self, device: usize) -> Result<&L::Kernel> {
         attempt::refuse_reentry(self.identity())?;
@@ -147,21 +160,22 @@ impl<L: Load> Lazy<L> {
             match self.look_for_kernel(name, device) {
                 Found::Done(kernel) => return Ok(kernel),
                 Found::Underway(attempt) => attempt.wait()?,
-                Found::Mine(attempt) => self.lead(
-                    &attempt,
-                    || {
+                Found::Mine(attempt) => {
+                    let work = || {
                         let _current = self.loader.keep_current()?;
                         let artifact = self.artifact(name, self.loader.arch(device)?)?;
                         self.loader.load(device, &artifact)
-                    },
-                    |state, kernel| {
-                        state.loading.remove(&device);
-                        if let Some(kernel) = kernel {
-                            self.publish(device, kernel);
-                            *state.stats.loads.entry(device).or_default() += 1;
-                        }
-                    },
-                )?,
+                    };
+                    let clear = |state: &mut State<_>| drop(state.loading.remove(&device));
+                    let kernel = self.lead(&attempt, work, clear, |state, kernel| {
+                        *state.stats.loads.entry(device).or_default() += 1;
+                        self.publish(device, kernel);
+                        self.peek(device)
+                    })?;
+                    if let Some(kernel) = kernel {
+                        return Ok(kernel);
+                    }
+                }
             }
         }
     }
@@ -186,17 +200,16 @@ impl<L: Load> Lazy<L> {
             match self.look_for_artifact(name, arch) {
                 Found::Done(artifact) => return Ok(artifact),
                 Found::Underway(attempt) => attempt.wait()?,
-                Found::Mine(attempt) => self.lead(
-                    &attempt,
-                    || self.loader.compile(arch),
-                    |state, artifact| {
-                        state.compiling.remove(&arch);
-                        if let Some(artifact) = artifact {
-                            state.compiled.insert(arch, Arc::new(artifact));
-                            *state.stats.compiles.entry(arch).or_default() += 1;
-                        }
-                    },
-                )?,
+                Found::Mine(attempt) => {
+                    let work = || self.loader.compile(arch);
+                    let clear = |state: &mut State<_>| drop(state.compiling.remove(&arch));
+                    return self.lead(&attempt, work, clear, |state, artifact| {
+                        let artifact = Arc::new(artifact);
+                        state.compiled.insert(arch, artifact.clone());
+                        *state.stats.compiles.entry(arch).or_default() += 1;
+                        artifact
+                    });
+                }
             }
         }
     }
@@ -216,34 +229,38 @@ impl<L: Load> Lazy<L> {
         Found::Mine(attempt)
     }
 
-    /// Does `work` with no lock held and has `settle` enter what came of it; whatever that is, even
-    /// a panic, the attempt ends and those who wait are told.
-    fn lead<R>(
+    /// Does `work` with no lock held; `clear` takes the attempt out, and `enter` puts in what was
+    /// made. Whatever comes of the work, even a panic, the attempt ends and those who wait are told.
+    fn lead<R, T>(
         &self,
         attempt: &Arc<Attempt>,
         work: impl FnOnce() -> Result<R>,
-        settle: impl FnOnce(&mut State<L::Artifact>, Option<R>),
-    ) -> Result<()> {
+        clear: impl FnOnce(&mut State<L::Artifact>),
+        enter: impl FnOnce(&mut State<L::Artifact>, R) -> T,
+    ) -> Result<T> {
         let came = attempt.lead(|| catch_unwind(AssertUnwindSafe(work)));
-        let (result, outcome, panic) = match came {
-            Ok(Ok(result)) => (Some(result), Outcome::Done, None),
-            Ok(Err(error)) => (None, Outcome::Failed(error), None),
-            Err(panic) => (None, Outcome::Panicked(message(&*panic)), Some(panic)),
-        };
         let mut state = self.state.lock();
-        if result.is_none() {
-            state.stats.failures += 1;
-        }
-        // Entered before those who wait wake: they look again.
-        settle(&mut state, result);
-        drop(state);
-        attempt.end(outcome.clone());
-        if let Some(panic) = panic {
-            resume_unwind(panic);
-        }
-        match outcome {
-            Outcome::Failed(error) => Err(error),
-            _ => Ok(()),
+        clear(&mut state);
+        match came {
+            Ok(Ok(made)) => {
+                // Before those who wait wake: they look again.
+                let entered = enter(&mut state, made);
+                drop(state);
+                attempt.end(Outcome::Done);
+                Ok(entered)
+            }
+            Ok(Err(error)) => {
+                state.stats.failures += 1;
+                drop(state);
+                attempt.end(Outcome::Failed(error.clone()));
+                Err(error)
+            }
+            Err(panic) => {
+                state.stats.failures += 1;
+                drop(state);
+                attempt.end(Outcome::Panicked(message(&*panic)));
+                resume_unwind(panic)
+            }
         }
     }
 

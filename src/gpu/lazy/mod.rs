@@ -1,7 +1,7 @@
 //! Kernels that are compiled and loaded by their first call, from any thread, on any device.
 //!
-//! [`Lazy`] is the state machine; what compiles and loads is a [`Load`], so that it needs no GPU by
-//! itself.
+//! [`LazyKernel`] is for kernels of this crate. It is a [`Lazy`], the state machine, over a [`Load`],
+//! which compiles and loads; with one of your own, `Lazy` works for anything and needs no GPU.
 //!
 //! # What the first call does
 //!
@@ -25,6 +25,7 @@ mod attempt;
 #[cfg(test)]
 mod fake;
 mod first_calls;
+mod kernel;
 mod load;
 #[cfg(all(test, loom))]
 mod model;
@@ -35,5 +36,6 @@ mod tests;
 mod warm_up;
 
 pub use first_calls::Lazy;
+pub use kernel::{Code, LazyKernel};
 pub use load::Load;
 pub use stats::Stats;
