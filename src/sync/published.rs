@@ -59,6 +59,11 @@ impl<T: Send + Sync> Published<T> {
 
 impl<T> Drop for Published<T> {
     fn drop(&mut self) {
+        // A model that failed has no threads left to load with.
+        #[cfg(loom)]
+        if std::thread::panicking() {
+            return;
+        }
         // Acquire, since the thread that drops need not be one that published.
         let mut node = self.newest.load(Ordering::Acquire);
         while !node.is_null() {

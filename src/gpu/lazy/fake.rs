@@ -1,5 +1,7 @@
 //! A loader that counts, and does on demand what a real one cannot be made to do.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 

@@ -4,6 +4,8 @@
 //! call. Every model ends with the canary: the first call of a kernel that nobody asked for before,
 //! and a further first call of the kernel at test, which would hang on a lock that was left behind.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

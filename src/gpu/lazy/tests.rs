@@ -1,5 +1,7 @@
 //! Many threads, real ones, on a fake loader, under a watchdog.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -32,11 +34,7 @@ fn watched<R>(test: impl FnOnce() -> R) -> R {
 }
 
 /// How the call of each thread ended, `None` for a panic; thread `n` asks for device `n % devices`.
-fn at_once<'a>(
-    kernel: &'a Lazy<Fake>,
-    threads: usize,
-    devices: usize,
-) -> Vec<Option<Result<&'a Loaded>>> {
+fn at_once(kernel: &Lazy<Fake>, threads: usize, devices: usize) -> Vec<Option<Result<&Loaded>>> {
     let start = Barrier::new(threads);
     thread::scope(|scope| {
         let threads: Vec<_> = (0..threads)
