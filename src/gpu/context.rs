@@ -76,7 +76,7 @@ impl Place {
         })
     }
 
-    #[cfg(test)]
+    #[cfg(all(test, not(loom)))]
     pub(super) fn fake(driver: &'static Driver, context: RawContext) -> Self {
         Place {
             driver,

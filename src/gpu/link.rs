@@ -118,7 +118,8 @@ fn run(
         .map_err(|e| (Stage::Link, e))
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
+#[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
     use rstest::rstest;

@@ -65,8 +65,7 @@ mod near;
 mod prepare;
 mod program;
 mod ptx_versions;
-
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
 
 /// The crate that gives contexts, streams and device memory.

@@ -1,1 +1,7 @@
 //! Tests over a driver that is none.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod fake;
+mod kernels;
+mod loading;
+mod opening;

@@ -1,0 +1,113 @@
+//! What only a GPU can show. Every test is reported as ignored, with the reason, where there is none.
+//!
+//! The toolkit is the one that `CUDA_PROGRAM_TOOLKIT` names, or that of `target/toolkits`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod contexts;
+mod launches;
+mod math;
+mod modules;
+mod numbers;
+mod sources;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use cuda_program::gpu::cudarc::driver::{CudaContext, CudaStream};
+use cuda_program::{Error, Toolkit, gpu};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+pub type Tested = Result<(), Box<dyn std::error::Error>>;
+
+/// A device to test on.
+pub struct Gpu {
+    pub context: Arc<CudaContext>,
+    pub stream: Arc<CudaStream>,
+    pub toolkit: Toolkit,
+}
+
+impl Gpu {
+    fn new() -> Result<Self, Box<dyn std::error::Error>> {
+        let context = gpu::context(0)?;
+        Ok(Gpu {
+            stream: context.default_stream(),
+            context,
+            toolkit: toolkit()?,
+        })
+    }
+}
+
+fn toolkit() -> cuda_program::Result<Toolkit> {
+    if std::env::var_os("CUDA_PROGRAM_TOOLKIT").is_some() {
+        return Toolkit::discover();
+    }
+    Toolkit::at(Path::new(env!("CARGO_MANIFEST_DIR")).join("target/toolkits/13.5"))
+}
+
+/// What a test needs beyond one device.
+pub enum Needs {
+    Nothing,
+    /// A compute capability of at least this.
+    Capability(i32),
+    Devices(usize),
+}
+
+/// One test.
+pub struct Test(
+    pub String,
+    pub Needs,
+    pub Box<dyn FnOnce(&Gpu) -> Tested + Send>,
+);
+
+/// A test that needs nothing more.
+pub fn test(name: &str, run: fn(&Gpu) -> Tested) -> Test {
+    Test(name.to_owned(), Needs::Nothing, Box::new(run))
+}
+
+/// Why a test cannot run here.
+fn missing(needs: &Needs) -> Option<String> {
+    let devices = match gpu::device_count() {
+        Ok(count) => count,
+        Err(Error::NoDriver(e)) => return Some(e.what),
+        Err(e) => return Some(e.to_string()),
+    };
+    match *needs {
+        Needs::Nothing => None,
+        Needs::Devices(n) => {
+            (devices < n).then(|| format!("it needs {n} devices, and there are {devices}"))
+        }
+        Needs::Capability(least) => {
+            let (major, minor) = gpu::context(0).ok()?.compute_capability().ok()?;
+            let has = 10 * major + minor;
+            (has < least).then(|| format!("it needs sm_{least}, and the device is sm_{has}"))
+        }
+    }
+}
+
+fn main() {
+    let arguments = Arguments::from_args();
+    // Held, or the primary context would be made anew for each test.
+    let _context = gpu::context(0);
+    let trials = [
+        numbers::tests(),
+        math::tests(),
+        launches::tests(),
+        modules::tests(),
+        contexts::tests(),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|Test(name, needs, run)| {
+        Trial::ignorable_test(name, move || {
+            if let Some(reason) = missing(&needs) {
+                return Ok(Completion::ignored_with(reason));
+            }
+            let gpu = Gpu::new().map_err(|e| Failed::from(e.to_string()))?;
+            run(&gpu).map_err(|e| Failed::from(format!("{e:#}")))?;
+            Ok(Completion::Completed)
+        })
+    })
+    .chain([sources::test()])
+    .collect();
+    libtest_mimic::run(&arguments, trials).exit();
+}
