@@ -15,7 +15,7 @@ use crate::sync::{Mutex, Published, release};
 /// A kernel that its first call compiles and loads; see [the module](super) for what that does.
 ///
 /// ```
-/// use cuda_program::gpu::{Lazy, Load};
+/// use cuda_program::gpu::lazy::{Lazy, Load};
 /// use cuda_program::{Arch, Result};
 ///
 /// struct Pretend;
