@@ -111,6 +111,42 @@ pub enum Error {
         /// What the system said.
         reason: String,
     },
+
+    /// The first call of a kernel waits for itself.
+    #[error(
+        "the first call of `{kernel}` waits for itself ({path}); let no loader ask for a kernel \
+         that needs the one it makes",
+        kernel = cycle.first().map_or("", String::as_str),
+        path = cycle.join(" needs ")
+    )]
+    FirstCallCycle {
+        /// The kernels, each of which needs the next; the first is also the last.
+        cycle: Vec<String>,
+    },
+
+    /// The thread that compiled or loaded a kernel for this one panicked.
+    #[error(
+        "the first call of `{kernel}` panicked in another thread: {message}; the next call tries \
+         again"
+    )]
+    FirstCallPanicked {
+        /// The kernel.
+        kernel: String,
+        /// What the panic said.
+        message: String,
+    },
+
+    /// A kernel could not be made ready on each of several devices.
+    #[error(
+        "`{kernel}` is not ready on every device:{}",
+        failures.iter().map(|(device, e)| format!("\n  device {device}: {e}")).collect::<String>()
+    )]
+    WarmUp {
+        /// The kernel.
+        kernel: String,
+        /// The devices that failed, and why; the others are ready.
+        failures: Vec<(usize, Error)>,
+    },
 }
 
 /// As `{:#}`: `main` and `unwrap` show an error by `Debug`, and it is a person who reads it there.

@@ -139,13 +139,13 @@ impl Drop for Current {
 }
 
 /// Sets the current context back to what it was, for calls of cudarc that set it.
-struct AsBefore {
+pub(super) struct AsBefore {
     driver: &'static Driver,
     before: Option<RawContext>,
 }
 
 impl AsBefore {
-    fn note(driver: &'static Driver) -> Self {
+    pub(super) fn note(driver: &'static Driver) -> Self {
         AsBefore {
             driver,
             before: driver.api.current().ok(),

@@ -38,6 +38,10 @@
 //! nvJitLink, where there is one: it reads newer PTX than the driver does, and is faster.
 //! [`LoadPolicy`] has the other ways, and [`Module::diagnostics`] says which was taken.
 //!
+//! # First calls
+//!
+//! A [`LazyKernel`] is compiled and loaded by its first call; see [`lazy`].
+//!
 //! # Contexts
 //!
 //! Every call leaves the calling thread's current context as it was. Streams under capture work; a
@@ -53,6 +57,7 @@ mod errors;
 mod global;
 mod kernel;
 mod launch;
+pub mod lazy;
 mod link;
 mod load;
 mod module;
@@ -72,5 +77,6 @@ pub use driver::Driver;
 pub use global::{Bits, Global};
 pub use kernel::{BlockSuggestion, Kernel, KernelAttributes, KernelParameter};
 pub use launch::LaunchConfig;
+pub use lazy::LazyKernel;
 pub use load::{Image, LoadOptions, LoadPolicy};
 pub use module::{Module, NotUnloaded};

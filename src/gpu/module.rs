@@ -68,6 +68,11 @@ impl Module {
         Module::install(place, prepared)
     }
 
+    /// Loads what is prepared into a context.
+    pub(super) fn load_prepared(context: &Arc<CudaContext>, prepared: Prepared) -> Result<Self> {
+        Module::install(Place::of(context)?, prepared)
+    }
+
     /// Loads what is prepared and sees whether it is there.
     pub(super) fn install(place: Place, prepared: Prepared) -> Result<Self> {
         let driver = place.driver;

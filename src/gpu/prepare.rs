@@ -10,7 +10,7 @@ use crate::error::{Error, InvalidInput, Library, PtxTooNew, Result};
 use crate::toolkit::Toolkit;
 
 /// What the driver is given, and what is known of it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Prepared {
     /// A cubin, or PTX with a NUL at its end.
     pub(super) code: Vec<u8>,

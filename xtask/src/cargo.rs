@@ -1,7 +1,7 @@
 //! Runs of cargo.
 
 use std::ffi::{OsStr, OsString};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
@@ -56,14 +56,34 @@ impl Cargo {
 
     /// Runs it, and fails if it does; `name` is for the message.
     pub fn run(&self, name: &'static str, workspace: &Workspace) -> Result<()> {
-        // The cargo that runs this program, so that the toolchain stays the same.
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let status = Command::new(&cargo)
+        let status = self
+            .command(workspace)
+            .status()
+            .map_err(Error::io("run", cargo()))?;
+        self.passed(name, status)
+    }
+
+    /// Runs it, and returns what it wrote to its standard output.
+    pub fn output(&self, name: &'static str, workspace: &Workspace) -> Result<String> {
+        let output = self
+            .command(workspace)
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(Error::io("run", cargo()))?;
+        self.passed(name, output.status)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    fn command(&self, workspace: &Workspace) -> Command {
+        let mut command = Command::new(cargo());
+        command
             .args(&self.arguments)
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .current_dir(workspace.root())
-            .status()
-            .map_err(Error::io("run", &cargo))?;
+            .current_dir(workspace.root());
+        command
+    }
+
+    fn passed(&self, name: &'static str, status: ExitStatus) -> Result<()> {
         if status.success() {
             return Ok(());
         }
@@ -87,4 +107,9 @@ impl Cargo {
         }
         line
     }
+}
+
+/// The cargo that runs this program, so that the toolchain stays the same.
+fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

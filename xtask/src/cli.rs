@@ -1,6 +1,7 @@
 //! What was asked for on the command line.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use crate::toolkit::{self, Pinned};
 
@@ -17,6 +18,8 @@ Commands:
                         Known: 12.0 12.4 12.9 13.0 13.5 (default: 13.5), or `all`.
   test [-- ARGS...]     Install what the tests need, then run all of them; ARGS go to the tests.
   bindgen               Write src/sys/bindings from the headers of the newest toolkit.
+  gpu-bundle [OUT]      Write a folder (default: target/gpu-bundle) whose run.sh runs the tests,
+                        examples and benches on a GPU machine that has no Rust.
   help                  Print this text.
 
 Variables:
@@ -37,6 +40,11 @@ pub enum Command {
     Demo,
     /// Write the bindings.
     Bindgen,
+    /// Write the bundle for a GPU machine.
+    GpuBundle {
+        /// Where to.
+        out: Option<PathBuf>,
+    },
     /// Run all tests.
     Test {
         /// Arguments for the tests themselves.
@@ -64,6 +72,13 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         }
         Some("demo") => Ok(Command::Demo),
         Some("bindgen") => Ok(Command::Bindgen),
+        Some("gpu-bundle") => match rest.as_slice() {
+            [] => Ok(Command::GpuBundle { out: None }),
+            [out] => Ok(Command::GpuBundle {
+                out: Some(out.into()),
+            }),
+            _ => Err("`gpu-bundle` takes one folder at most".to_owned()),
+        },
         Some("test") => Ok(Command::Test {
             arguments: after_dashes(rest)?,
         }),
@@ -166,6 +181,14 @@ mod tests {
         #[case] line: &str,
         #[case] expected: Result<Command, String>,
     ) {
+        assert_eq!(parsed(line), expected);
+    }
+
+    #[rstest]
+    #[case("gpu-bundle", Ok(Command::GpuBundle { out: None }))]
+    #[case("gpu-bundle there", Ok(Command::GpuBundle { out: Some("there".into()) }))]
+    #[case("gpu-bundle a b", Err("`gpu-bundle` takes one folder at most".to_owned()))]
+    fn gpu_bundle_takes_a_folder(#[case] line: &str, #[case] expected: Result<Command, String>) {
         assert_eq!(parsed(line), expected);
     }
 

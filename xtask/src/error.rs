@@ -68,6 +68,25 @@ pub enum Error {
         line: String,
     },
 
+    /// The bundle for a GPU machine is larger than it may be.
+    #[error(
+        "the bundle has {size}, and {limit} may travel; leave programs out in \
+         xtask/src/bundle/contents.rs"
+    )]
+    BundleTooLarge {
+        /// Its size.
+        size: String,
+        /// The most it may be.
+        limit: String,
+    },
+
+    /// The folder for the bundle has something else in it.
+    #[error("{path} is no bundle and not empty; name an empty folder", path = path.display())]
+    NotABundle {
+        /// The folder.
+        path: PathBuf,
+    },
+
     /// The library refused something.
     #[cfg(feature = "demo")]
     #[error("{0:#}")]

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "bindgen")]
 mod bindgen;
+mod bundle;
 mod cargo;
 mod cli;
 #[cfg(feature = "demo")]
@@ -50,6 +51,7 @@ fn run(command: Command) -> Result<()> {
             .passing(&["demo".into()])
             .run("the demo", &workspace),
         Command::Bindgen => headers::write_bindings(&workspace),
+        Command::GpuBundle { out } => bundle::write(&workspace, out.as_deref()),
         Command::Test { arguments } => suite::run(&workspace, &arguments),
     }
 }
