@@ -201,9 +201,7 @@ impl Options {
                 "set `opt` to O0 or leave it out, or leave `debug` out",
             );
         }
-        if let Some(percent) = self.jump_table_density
-            && percent > 101
-        {
+        if let Some(percent) = self.jump_table_density.filter(|&percent| percent > 101) {
             return refuse(
                 &format!("`jump_table_density` is {percent}"),
                 "it is a percentage from 0 to 101, where 101 means never",

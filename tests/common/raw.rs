@@ -41,10 +41,27 @@ pub fn nvrtc_ltoir(toolkit: &Toolkit, source: &str, arch: &str) -> Vec<u8> {
 
 /// Links LTO IR to a cubin by nvJitLink.
 pub fn link(toolkit: &Toolkit, inputs: &[&[u8]], options: &[&CStr]) -> Vec<u8> {
+    link_kind(toolkit, nvjitlink::NVJITLINK_INPUT_LTOIR, inputs, options)
+}
+
+/// Makes a cubin of PTX by nvJitLink.
+pub fn cubin_of_ptx(toolkit: &Toolkit, ptx: &str, arch: &str) -> Vec<u8> {
+    let arch = CString::new(format!("-arch={arch}")).unwrap();
+    let ptx = CString::new(ptx).unwrap();
+    let inputs = [ptx.as_bytes_with_nul()];
+    link_kind(toolkit, nvjitlink::NVJITLINK_INPUT_PTX, &inputs, &[&arch])
+}
+
+fn link_kind(
+    toolkit: &Toolkit,
+    kind: nvjitlink::nvJitLinkInputType,
+    inputs: &[&[u8]],
+    options: &[&CStr],
+) -> Vec<u8> {
     let api = toolkit.nvjitlink().unwrap().api;
     let size = api.nvJitLinkGetLinkedCubinSize;
     let get = api.nvJitLinkGetLinkedCubin;
-    link_and_get(api, inputs, options, |handle| {
+    link_and_get(api, kind, inputs, options, |handle| {
         let mut bytes = 0;
         // SAFETY: the handle is live, and the buffer has the size asked for.
         unsafe {
@@ -62,7 +79,8 @@ pub fn link_to_ptx(toolkit: &Toolkit, input: &[u8], arch: &CStr) -> String {
     let api = toolkit.nvjitlink().unwrap().api;
     let size = api.nvJitLinkGetLinkedPtxSize;
     let get = api.nvJitLinkGetLinkedPtx;
-    link_and_get(api, &[input], &[arch, c"-lto", c"-ptx"], |handle| {
+    let kind = nvjitlink::NVJITLINK_INPUT_LTOIR;
+    link_and_get(api, kind, &[input], &[arch, c"-lto", c"-ptx"], |handle| {
         let mut bytes = 0;
         // SAFETY: the handle is live, and the buffer has the size asked for.
         unsafe {
@@ -77,6 +95,7 @@ pub fn link_to_ptx(toolkit: &Toolkit, input: &[u8], arch: &CStr) -> String {
 
 fn link_and_get<R>(
     api: NvJitLink,
+    kind: nvjitlink::nvJitLinkInputType,
     inputs: &[&[u8]],
     options: &[&CStr],
     get: impl FnOnce(nvjitlink::nvJitLinkHandle) -> R,
@@ -93,7 +112,7 @@ fn link_and_get<R>(
             let name = CString::new(format!("input{n}")).unwrap();
             let code = (api.nvJitLinkAddData)(
                 handle,
-                nvjitlink::NVJITLINK_INPUT_LTOIR,
+                kind,
                 input.as_ptr().cast(),
                 input.len(),
                 name.as_ptr(),

@@ -4,10 +4,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod contexts;
+mod first_calls;
 mod launches;
 mod math;
 mod modules;
 mod numbers;
+#[path = "../common/raw.rs"]
+mod raw;
 mod sources;
 
 use std::path::Path;
@@ -94,6 +97,7 @@ fn main() {
         launches::tests(),
         modules::tests(),
         contexts::tests(),
+        first_calls::tests(),
     ]
     .into_iter()
     .flatten()
