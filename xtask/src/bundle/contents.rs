@@ -3,13 +3,15 @@
 use serde::Deserialize;
 
 /// The programs, as arguments of cargo; those that need a GPU, and the bench beside them.
-pub const PROGRAMS: [&str; 8] = [
+pub const PROGRAMS: [&str; 10] = [
     "--test",
     "gpu",
     "--example",
     "saxpy",
     "--example",
     "concurrent_first_call",
+    "--bench",
+    "gpu_load",
     "--bench",
     "lazy_get",
 ];

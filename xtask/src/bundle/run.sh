@@ -7,14 +7,14 @@ set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 if [ -z "${CUDA_PROGRAM_TOOLKIT:-}" ]; then
-    export CUDA_PROGRAM_TOOLKIT=$here/toolkit
-    if [ ! -e "$here/toolkit" ]; then
-        rm -rf "$here/toolkit.part"
+    export CUDA_PROGRAM_TOOLKIT=$here/cuda-13.5
+    if [ ! -e "$here/cuda-13.5" ]; then
+        rm -rf "$here/unpacking"
         python3 -c '
 import lzma, sys, tarfile
 with lzma.open(sys.argv[1]) as stream, tarfile.open(fileobj=stream, mode="r|") as tar:
     tar.extractall(sys.argv[2])
-' "$here/toolkit.tar.xz" "$here/toolkit.part" && mv "$here/toolkit.part" "$here/toolkit" || exit 2
+' "$here/toolkit.tar.xz" "$here/unpacking" && mv "$here/unpacking" "$here/cuda-13.5" || exit 2
     fi
 fi
 
