@@ -119,17 +119,21 @@ impl Kernel {
         let _current = place.enter()?;
         self.allow_shared(config.shared_bytes)?;
         let mut ready = arguments.ready(stream);
+        let noted = |call| {
+            let noted = stream.context().check_err();
+            noted.map_err(|e| place.driver.cudarc_error(call, e))
+        };
         // What cudarc could not order must not run.
-        stream
-            .context()
-            .check_err()
-            .map_err(|e| place.driver.cudarc_error("cuStreamWaitEvent", e))?;
-        let mut pointers = Pointers::of(&mut ready);
-        // SAFETY: the pointers lead into `ready`, which is still there; what the kernel does is the
-        // caller's word; the context is current.
-        let launched = unsafe { self.launch_raw(raw, &config, pointers.all()) };
+        let launched = noted("cuStreamWaitEvent").and_then(|()| {
+            let mut pointers = Pointers::of(&mut ready);
+            // SAFETY: the pointers lead into `ready`, which is still there; what the kernel does is
+            // the caller's word; the context is current.
+            unsafe { self.launch_raw(raw, &config, pointers.all()) }
+        });
         drop(ready);
-        launched
+        // cudarc keeps what its events could not do until somebody asks, and refuses all else till
+        // then, the end of a capture too. So it is asked in any case.
+        launched.and(noted("cuEventRecord"))
     }
 
     /// # Safety
