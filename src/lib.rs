@@ -1,5 +1,5 @@
 //! Compile GPU programs at run time, on any machine: NVVM IR (text or LLVM bitcode) in, PTX or LTO IR
-//! out.
+//! out; and load and launch them where there is a GPU.
 //!
 //! The compiler is NVIDIA's own libNVVM, found and opened at run time. Building this crate needs no
 //! CUDA, and compiling with it needs no GPU and no driver.

@@ -35,8 +35,9 @@
 //!
 //! The driver reports success for PTX that it cannot use. A load is called one here when the
 //! driver's error log is empty and a kernel could be got. By default PTX is made a cubin by
-//! nvJitLink, where there is one: it reads newer PTX than the driver does, and is faster.
-//! [`LoadPolicy`] has the other ways, and [`Module::diagnostics`] says which was taken.
+//! nvJitLink, where there is one: it reads newer PTX than the driver does, and takes about as long
+//! (1.1 times the driver's own compiler on a small kernel, by `benches/gpu_load.rs`). [`LoadPolicy`]
+//! has the other ways, and [`Module::diagnostics`] says which was taken.
 //!
 //! # First calls
 //!

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;
 
-use cuda_program::{Arch, Diagnostic, LtoIr, Ptx, Toolkit, nvvm};
+use cuda_program::{Arch, Diagnostic, LtoIr, Ptx, Toolkit, gpu, nvvm};
 
 use crate::error::{Error, Result};
 use crate::toolkit;
@@ -24,7 +24,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     let toolkit = match Toolkit::discover().and_then(usable) {
         Ok(toolkit) => toolkit,
         // A toolkit that was named and is not there is a mistake to show, not to work around.
-        Err(error) if std::env::var_os("CUDA_PROGRAM_TOOLKIT").is_some() => {
+        Err(error) if std::env::var_os("CUDA_PROGRAM_TOOLKIT").is_some_and(|v| !v.is_empty()) => {
             return Err(error.into());
         }
         Err(_) => {
@@ -36,6 +36,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
         }
     };
     print!("{}", show(workspace, &toolkit)?);
+    println!("\n{}", launch(workspace, &toolkit)?);
     if let Some(own) = own {
         println!(
             "\nTo use this toolkit from your own program:\n  export CUDA_PROGRAM_TOOLKIT={}",
@@ -62,6 +63,42 @@ fn show(workspace: &Workspace, toolkit: &Toolkit) -> Result<String> {
         report.push_str(&compile(toolkit, kernel, &path)?);
     }
     Ok(report)
+}
+
+/// Loads and launches the first kernel where there is a GPU, and checks its numbers.
+fn launch(workspace: &Workspace, toolkit: &Toolkit) -> Result<String> {
+    const N: u32 = 10_000;
+    const A: f32 = 3.0;
+    let context = match gpu::context(0) {
+        Ok(context) => context,
+        Err(cuda_program::Error::NoDriver(missing)) => {
+            return Ok(format!("Not launched: {missing}"));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let path = workspace.root().join("fixtures").join(KERNELS[0]);
+    let program = nvvm::Program::new(toolkit)?;
+    program.add_module(
+        KERNELS[0],
+        std::fs::read(&path).map_err(Error::io("read", &path))?,
+    )?;
+    let saxpy = program.load(&context)?.kernel("saxpy")?;
+    let stream = context.default_stream();
+    let x: Vec<f32> = (0..N).map(|i| i as f32).collect();
+    let on_device = stream.clone_htod(&x)?;
+    let mut y = stream.clone_htod(&vec![1.0_f32; x.len()])?;
+    let config = gpu::LaunchConfig::for_elements(N);
+    // SAFETY: the kernel takes an i32, a float and two pointers, and touches N elements of each.
+    unsafe { saxpy.launch(&stream, config, (N, A, &on_device, &mut y))? };
+    let y = stream.clone_dtoh(&y)?;
+    let wrong = y.iter().zip(&x).filter(|&(y, x)| *y != A * x + 1.0).count();
+    if wrong > 0 {
+        return Err(Error::WrongNumbers { wrong, of: y.len() });
+    }
+    let device = context.name()?;
+    Ok(format!(
+        "Launched on {device}: saxpy of {N} elements, all right"
+    ))
 }
 
 fn compile(toolkit: &Toolkit, name: &str, path: &Path) -> Result<String> {

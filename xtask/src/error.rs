@@ -92,6 +92,21 @@ pub enum Error {
     #[error("{0:#}")]
     Library(#[from] cuda_program::Error),
 
+    /// cudarc could not do something.
+    #[cfg(feature = "demo")]
+    #[error("the CUDA driver refused a copy: {0}")]
+    Driver(#[from] cuda_program::gpu::cudarc::driver::DriverError),
+
+    /// A kernel computed something else than the CPU.
+    #[cfg(feature = "demo")]
+    #[error("the GPU has {wrong} of {of} numbers wrong; the compiler and the driver do not fit")]
+    WrongNumbers {
+        /// How many.
+        wrong: usize,
+        /// Of how many.
+        of: usize,
+    },
+
     /// The bindings could not be written.
     #[cfg(feature = "bindgen")]
     #[error("{0}")]
