@@ -16,7 +16,7 @@ pub(crate) use published::Published;
 mod real;
 
 #[cfg(not(loom))]
-pub(crate) use real::{AtomicPtr, Condvar, Mutex, Tracked, release, thread_local};
+pub(crate) use real::{AtomicPtr, Mutex, Tracked, release, thread_local, waking};
 
 #[cfg(loom)]
-pub(crate) use model::{AtomicPtr, Condvar, Mutex, Tracked, release, thread_local};
+pub(crate) use model::{AtomicPtr, Mutex, Tracked, release, thread_local, waking};

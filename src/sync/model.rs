@@ -94,6 +94,11 @@ impl<T> std::fmt::Debug for Mutex<T> {
     }
 }
 
+/// See `real::waking`.
+pub(crate) mod waking {
+    pub(crate) use super::{Condvar, Mutex};
+}
+
 pub(crate) struct Condvar(loom::sync::Condvar);
 
 impl Condvar {
@@ -101,7 +106,18 @@ impl Condvar {
         Condvar(loom::sync::Condvar::new())
     }
 
-    pub(crate) fn wait<T>(&self, guard: &mut Guard<'_, T>) {
+    pub(crate) fn wait_until<'a, T>(
+        &self,
+        mut guard: Guard<'a, T>,
+        wanted: impl Fn(&T) -> bool,
+    ) -> Guard<'a, T> {
+        while !wanted(&guard) {
+            self.wait(&mut guard);
+        }
+        guard
+    }
+
+    fn wait<T>(&self, guard: &mut Guard<'_, T>) {
         guard.data = None;
         if let Some(lock) = guard.lock.take() {
             guard.lock = Some(match self.0.wait(lock) {

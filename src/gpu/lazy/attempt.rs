@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::sync::{Condvar, Mutex, thread_local};
+use crate::sync::{Mutex, thread_local, waking};
 
 /// How an attempt ended.
 #[derive(Clone)]
@@ -21,8 +21,8 @@ pub(super) struct Attempt {
     owner: usize,
     leader: Arc<Thread>,
     /// Guards the outcome alone, and is held for no longer than it takes to read or set it.
-    outcome: Mutex<Option<Outcome>>,
-    ended: Condvar,
+    outcome: waking::Mutex<Option<Outcome>>,
+    ended: waking::Condvar,
 }
 
 /// A thread, as those see it that wait for work it leads.
@@ -91,8 +91,8 @@ impl Attempt {
             kernel: kernel.into(),
             owner,
             leader: Myself::with(|me| me.thread.clone()),
-            outcome: Mutex::new(None),
-            ended: Condvar::new(),
+            outcome: waking::Mutex::new(None),
+            ended: waking::Condvar::new(),
         })
     }
 
@@ -139,7 +139,7 @@ impl Attempt {
         let mut outcome = self.outcome.lock();
         loop {
             match &*outcome {
-                None => self.ended.wait(&mut outcome),
+                None => outcome = self.ended.wait_until(outcome, Option::is_some),
                 Some(Outcome::Done) => return Ok(()),
                 Some(Outcome::Failed(error)) => return Err(error.clone()),
                 Some(Outcome::Panicked(message)) => {
