@@ -369,3 +369,17 @@ fn older_toolkits_keep_the_kernel_too(#[values("12.4", "12.9", "13.0")] version:
     let cubin = raw::link(&toolkit, &[ltoir.as_bytes(), &helper], &flags);
     assert_eq!(raw::cubin_kernels(&cubin), ["k"]);
 }
+
+#[cfg(feature = "gpu")]
+#[test]
+fn every_cut_of_a_cubin_is_refused() {
+    use cuda_program::Cubin;
+
+    let options = Options::new(Arch::SM_90);
+    let whole = linked(&[("k", caller("k").as_bytes())], &options, false);
+    assert_eq!(Cubin::from_bytes(whole.clone()).unwrap().as_bytes(), whole);
+    for length in 0..whole.len() {
+        let cut = whole[..length].to_vec();
+        Cubin::from_bytes(cut).expect_err(&format!("the first {length} bytes were taken"));
+    }
+}

@@ -45,6 +45,49 @@ impl TryFrom<Stored> for Cubin {
     }
 }
 
+/// Whether the tables of a 64-bit ELF file, and each section and segment with bytes, lie within it.
+fn is_whole(bytes: &[u8]) -> bool {
+    const NO_BYTES: u32 = 8;
+    let half = |at: usize| {
+        let two = bytes.get(at..)?.first_chunk()?;
+        Some(u64::from(u16::from_le_bytes(*two)))
+    };
+    let long = |at: u64| {
+        let at = usize::try_from(at).ok()?;
+        Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+    };
+    let word = |at: u64| {
+        let at = usize::try_from(at).ok()?;
+        Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+    };
+    let within = |offset: u64, size: u64| {
+        offset
+            .checked_add(size)
+            .is_some_and(|end| end <= bytes.len() as u64)
+    };
+    // Offset, size of an entry, number of entries; then where an entry has its offset and size.
+    let table = |offset: u64, entry: usize, count: usize, least: u64, span: [u64; 2], kind: u64| {
+        let (start, size, count) = (long(offset)?, half(entry)?, half(count)?);
+        if count == 0 {
+            return Some(true);
+        }
+        if size < least || !within(start, size * count) {
+            return Some(false);
+        }
+        for n in 0..count {
+            let at = start + n * size;
+            let has_bytes = kind == 0 || word(at + kind)? != NO_BYTES;
+            if has_bytes && !within(long(at + span[0])?, long(at + span[1])?) {
+                return Some(false);
+            }
+        }
+        Some(true)
+    };
+    let segments = table(32, 54, 56, 56, [8, 32], 0);
+    let sections = table(40, 58, 60, 64, [24, 32], 4);
+    bytes.get(4) == Some(&2) && segments == Some(true) && sections == Some(true)
+}
+
 impl Cubin {
     /// Takes a cubin that nvcc, ptxas, NVRTC or nvJitLink made.
     ///
@@ -65,7 +108,10 @@ impl Cubin {
         } else {
             let machine = bytes.get(MACHINE_AT..).and_then(<[u8]>::first_chunk);
             match machine.map(|two| u16::from_le_bytes(*two)) {
-                Some(CUDA) => None,
+                // The driver gets no length: what it reads has to lie within the bytes.
+                Some(CUDA) => (!is_whole(&bytes)).then(|| {
+                    "it is cut: parts that its headers name lie beyond its end".to_owned()
+                }),
                 machine => Some(format!(
                     "it is an ELF file for machine {}, and a GPU's is {CUDA}",
                     machine.unwrap_or(0)

@@ -65,6 +65,9 @@ pub struct PtxTooNew {
     pub driver: Library,
 }
 
+/// The oldest PTX that libNVVM writes to order.
+const OLDEST_TO_ORDER: IsaVersion = IsaVersion { major: 8, minor: 6 };
+
 impl std::error::Error for PtxTooNew {}
 
 impl fmt::Display for PtxTooNew {
@@ -77,12 +80,13 @@ impl fmt::Display for PtxTooNew {
         if let Some(why_not) = &self.why_not {
             write!(f, ", and {why_not}")?;
         }
-        write!(
-            f,
-            "; make a cubin of it with nvJitLink (LoadPolicy::Cubin), compile it with \
-             `ptx_version` {}, or update the driver",
-            self.reads
-        )
+        f.write_str("; make a cubin of it with nvJitLink (LoadPolicy::Cubin), ")?;
+        if self.reads >= OLDEST_TO_ORDER {
+            write!(f, "compile it with `ptx_version` {}, ", self.reads)?;
+        } else {
+            f.write_str("compile it with a toolkit that is no newer than the driver, ")?;
+        }
+        f.write_str("or update the driver")
     }
 }
 

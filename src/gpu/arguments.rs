@@ -2,9 +2,11 @@
 
 use std::ffi::c_void;
 use std::fmt;
+use std::sync::Arc;
 
 use super::cudarc::driver::{
-    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr as _, DevicePtrMut as _, SyncOnDrop,
+    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr as _, DevicePtrMut as _,
+    DeviceSlice as _, SyncOnDrop,
 };
 
 /// An argument of a launch, or several: a tuple is its elements one after the other, and may hold
@@ -45,6 +47,7 @@ pub struct ByValue<T: Copy + 'static>(pub T);
 pub struct ArgumentList<'a> {
     later: Vec<Later<'a>>,
     sizes: Vec<usize>,
+    streams: Vec<Arc<CudaStream>>,
 }
 
 type Later<'a> = Box<dyn FnOnce(&'a CudaStream) -> Box<dyn sealed::Ready + 'a> + 'a>;
@@ -59,6 +62,7 @@ impl<'a> ArgumentList<'a> {
     /// Adds an argument, or several.
     pub fn push<A: Argument<'a> + 'a>(&mut self, argument: A) -> &mut Self {
         argument.sizes(&mut self.sizes);
+        argument.streams(&mut |stream| self.streams.push(stream.clone()));
         self.later
             .push(Box::new(|stream| Box::new(argument.ready(stream))));
         self
@@ -163,6 +167,8 @@ impl Pointers {
 }
 
 pub(super) mod sealed {
+    use std::sync::Arc;
+
     use super::{CudaStream, Layout, Pointers};
 
     /// How an argument becomes pointers.
@@ -172,6 +178,9 @@ pub(super) mod sealed {
         fn layout(&self) -> Layout;
 
         fn sizes(&self, sizes: &mut Vec<usize>);
+
+        /// Shows the stream of each slice, which cudarc orders by events.
+        fn streams(&self, see: &mut dyn FnMut(&Arc<CudaStream>));
 
         /// Orders the launch on `stream` behind what it must wait for.
         fn ready(self, stream: &'a CudaStream) -> Self::Ready;
@@ -220,6 +229,8 @@ macro_rules! values {
                     sizes.push(size_of::<Self>());
                 }
 
+                fn streams(&self, _: &mut dyn FnMut(&Arc<CudaStream>)) {}
+
                 fn ready(self, _: &'a CudaStream) -> Self::Ready {
                     Value(self)
                 }
@@ -247,6 +258,10 @@ macro_rules! memory {
 
                 fn sizes(&self, sizes: &mut Vec<usize>) {
                     sizes.push(size_of::<u64>());
+                }
+
+                fn streams(&self, see: &mut dyn FnMut(&Arc<CudaStream>)) {
+                    see(self.stream());
                 }
 
                 fn ready(self, stream: &'a CudaStream) -> Self::Ready {
@@ -290,6 +305,11 @@ macro_rules! tuples {
                 $($name.sizes(sizes);)*
             }
 
+            fn streams(&self, see: &mut dyn FnMut(&Arc<CudaStream>)) {
+                let ($($name,)*) = self;
+                $($name.streams(see);)*
+            }
+
             fn ready(self, stream: &'a CudaStream) -> Self::Ready {
                 let ($($name,)*) = self;
                 ($($name.ready(stream),)*)
@@ -327,6 +347,10 @@ impl<'a> sealed::Argument<'a> for ArgumentList<'a> {
 
     fn sizes(&self, sizes: &mut Vec<usize>) {
         sizes.extend_from_slice(&self.sizes);
+    }
+
+    fn streams(&self, see: &mut dyn FnMut(&Arc<CudaStream>)) {
+        self.streams.iter().for_each(see);
     }
 
     fn ready(self, stream: &'a CudaStream) -> Self::Ready {

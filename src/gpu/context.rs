@@ -62,7 +62,15 @@ pub(super) struct Place {
     pub(super) context: RawContext,
     device: i32,
     /// Keeps the context alive; none where a test stands for it.
-    _keep: Option<Arc<CudaContext>>,
+    keep: Option<Arc<CudaContext>>,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // cudarc makes a context current to let the last owner of it go.
+        let _before = AsBefore::note(self.driver);
+        drop(self.keep.take());
+    }
 }
 
 impl Place {
@@ -72,7 +80,7 @@ impl Place {
             // SAFETY: the place keeps cudarc's context alive.
             context: unsafe { RawContext::new(context.cu_ctx().cast()) },
             device: context.cu_device(),
-            _keep: Some(context.clone()),
+            keep: Some(context.clone()),
         })
     }
 
@@ -82,7 +90,7 @@ impl Place {
             driver,
             context,
             device: 0,
-            _keep: None,
+            keep: None,
         }
     }
 

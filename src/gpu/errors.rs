@@ -82,6 +82,8 @@ fn hint(call: &str, code: i32, explained: bool) -> Option<&'static str> {
             "all blocks of a cooperative grid must fit at once: `max_active_blocks` times the \
              multiprocessors"
         }
+        // Not those between that speak of peers, of attributes, and of pinned memory.
+        704 | 705 | 708 | 709 | 712 | 713 => return None,
         ERROR_ILLEGAL_ADDRESS..=ERROR_LAUNCH_FAILED => {
             "a kernel that ran before this call may be what failed; the context is lost, and the \
              process must be started anew"

@@ -1,5 +1,6 @@
 //! Launching a kernel.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::arguments::{Argument, Pointers};
@@ -97,7 +98,8 @@ impl Kernel {
     ///
     /// The arguments are of the types that the kernel takes; the kernel keeps within the memory that
     /// its pointers lead to, writes to none that is passed by shared reference, and races with no
-    /// other work. Memory behind a [`DevicePtr`](super::DevicePtr) stays until the kernel is done.
+    /// other work. Memory behind a [`DevicePtr`](super::DevicePtr) stays until the kernel is done. Where
+    /// the launch is captured, the module is not unloaded before the last launch of the graph is done.
     ///
     /// # Errors
     ///
@@ -118,12 +120,38 @@ impl Kernel {
         self.check(&arguments)?;
         let _current = place.enter()?;
         self.allow_shared(config.shared_bytes)?;
-        let mut ready = arguments.ready(stream);
+        let mut ordered = false;
+        let mut foreign = false;
+        arguments.streams(&mut |of| {
+            ordered = true;
+            foreign |= !Arc::ptr_eq(of.context(), stream.context());
+        });
+        if foreign {
+            return Err(InvalidInput {
+                input: self.name().to_owned(),
+                line: None,
+                problem: "a slice and the stream belong to two `CudaContext` values, and cudarc \
+                          orders slices within one"
+                    .to_owned(),
+                hint: "make slices and streams from one `Arc<CudaContext>`, also of one device"
+                    .to_owned(),
+            }
+            .into());
+        }
+        // cudarc notes what its events could not do, in one place for all of a context, until
+        // somebody asks. Only launches with slices have to do with events, so only they ask.
         let noted = |call| {
-            let noted = stream.context().check_err();
+            let noted = if ordered {
+                stream.context().check_err()
+            } else {
+                Ok(())
+            };
             noted.map_err(|e| place.driver.cudarc_error(call, e))
         };
-        // What cudarc could not order must not run.
+        noted("an earlier call of cudarc")?;
+        let mut ready = arguments.ready(stream);
+        // What cudarc could not order must not run. Another thread's call may take the note; but what
+        // makes a wait fail, a context that is lost or a capture that it spoils, fails the launch too.
         let launched = noted("cuStreamWaitEvent").and_then(|()| {
             let mut pointers = Pointers::of(&mut ready);
             // SAFETY: the pointers lead into `ready`, which is still there; what the kernel does is
@@ -131,9 +159,13 @@ impl Kernel {
             unsafe { self.launch_raw(raw, &config, pointers.all()) }
         });
         drop(ready);
-        // cudarc keeps what its events could not do until somebody asks, and refuses all else till
-        // then, the end of a capture too. So it is asked in any case.
-        launched.and(noted("cuEventRecord"))
+        let recorded = noted("cuEventRecord, after the launch,");
+        if launched.is_ok() && recorded.is_err() {
+            // Nothing else keeps the slices from being freed under the kernel. It cannot be waited for
+            // in a capture, where it does not run yet either.
+            let _ = stream.synchronize();
+        }
+        launched.and(recorded)
     }
 
     /// # Safety

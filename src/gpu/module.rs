@@ -182,6 +182,9 @@ impl Module {
 
     /// Waits for the context's work, and unloads.
     ///
+    /// A graph that captured a launch keeps no module: whoever captured it has promised, by the safety
+    /// section of [`Kernel::launch`], to be done with it.
+    ///
     /// # Errors
     ///
     /// [`NotUnloaded`], with the module, while a kernel, a global or a clone of the module is there,

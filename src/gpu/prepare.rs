@@ -84,7 +84,13 @@ fn of_ptx(driver: &Driver, device: Arch, ptx: &Ptx, options: &LoadOptions) -> Re
         }
         LoadPolicy::Auto => {
             let linked = toolkit(options).and_then(|toolkit| link::ptx(&toolkit, ptx, device));
+            let reads_it = driver
+                .reads_ptx()
+                .is_none_or(|reads| ptx.isa_version() <= reads);
             match linked {
+                Ok((_, linker)) if reads_it && is_of_a_later_major(&linker, driver) => Some(
+                    format!("{linker} is of a later major version than the driver"),
+                ),
                 Ok(linked) => return Ok(of_linked_ptx(linked, ptx, device)),
                 Err(e) => Some(short(&e)),
             }
@@ -105,7 +111,7 @@ fn of_ptx(driver: &Driver, device: Arch, ptx: &Ptx, options: &LoadOptions) -> Re
     let mut diagnostics = ptx.diagnostics().to_vec();
     let way = match why_not {
         None => "the driver compiles the PTX".to_owned(),
-        Some(why) => format!("the driver compiles the PTX, since nvJitLink could not: {why}"),
+        Some(why) => format!("the driver compiles the PTX, and not nvJitLink: {why}"),
     };
     diagnostics.push(Diagnostic::new(Severity::Note, way));
     Ok(Prepared {
@@ -144,6 +150,16 @@ fn of_linked(
 
 fn names(ptx: &Ptx) -> Vec<String> {
     ptx.kernels().iter().map(|k| k.name.clone()).collect()
+}
+
+/// Whether a linker may write cubins of a form that came after the driver: CUDA 13 writes another ELF
+/// ABI (8) than CUDA 12 (7), and compatibility is promised within a major version.
+fn is_of_a_later_major(linker: &Library, driver: &Driver) -> bool {
+    let linker = linker
+        .version
+        .as_deref()
+        .and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    linker.is_some_and(|linker| linker > driver.version().0)
 }
 
 /// The reason alone: an error that lists every place tried would hide what it is told beside.

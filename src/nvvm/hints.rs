@@ -37,7 +37,8 @@ pub(super) fn of(
             ))
         }
         NVVM_ERROR_INVALID_OPTION => Some(format!(
-            "{} does not know this option; check how it is spelt, or use a library that has it",
+            "{} does not take this option or its value; check how it is spelt and what it may be, or \
+             use a library that takes it",
             nvvm.library
         )),
         NVVM_ERROR_IR_VERSION_MISMATCH => {

@@ -20,6 +20,14 @@ pub fn tests() -> Vec<Test> {
             "two_contexts_of_one_device_each_have_their_module",
             two_contexts,
         ),
+        test(
+            "slices_of_another_context_value_are_refused",
+            two_context_values,
+        ),
+        test(
+            "the_callers_context_stays_when_the_last_owner_goes",
+            last_owner,
+        ),
         test("an_ordinal_that_no_device_has_is_an_error", ordinal),
         Test(
             "a_stream_of_another_device_is_refused".to_owned(),
@@ -177,5 +185,33 @@ fn other_device(gpu: &Gpu) -> Tested {
         matches!(refused, Err(Error::InvalidInput(_))),
         "{refused:?}"
     );
+    Ok(())
+}
+
+fn two_context_values(_: &Gpu) -> Tested {
+    let (one, other) = (gpu::context(0)?, gpu::context(0)?);
+    let mut out = one.default_stream().alloc_zeros::<f32>(3)?;
+    let module = Module::load(&other, &Ptx::from_text(GLOBALS)?)?;
+    let kernel = module.kernel("weigh")?;
+    let stream = other.new_stream()?;
+    // SAFETY: the kernel takes a slice of three elements.
+    let launched = unsafe { kernel.launch(&stream, LaunchConfig::for_elements(3), &mut out) };
+    match launched {
+        Err(Error::InvalidInput(e)) => assert!(e.problem.contains("CudaContext"), "{e}"),
+        other => panic!("{other:?}"),
+    }
+    Ok(())
+}
+
+fn last_owner(_: &Gpu) -> Tested {
+    let devices = gpu::device_count()?;
+    // On a device that no other test holds, where there is one.
+    let context = gpu::context(devices - 1)?;
+    let module = Module::load(&context, &Ptx::from_text(GLOBALS)?)?;
+    drop(context);
+    // SAFETY: null is no context.
+    unsafe { result::ctx::set_current(std::ptr::null_mut())? };
+    module.unload()?;
+    assert_eq!(current(), None);
     Ok(())
 }

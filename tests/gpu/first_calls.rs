@@ -36,6 +36,10 @@ pub fn tests() -> Vec<Test> {
             "a_lazy_kernel_compiles_at_its_first_call_and_computes",
             compiled_late,
         ),
+        test(
+            "a_compilation_that_fails_fails_all_who_wait_and_is_tried_again",
+            failed_first,
+        ),
     ]
 }
 
@@ -99,7 +103,8 @@ fn first_calls(gpu: &Gpu, devices: usize, threads: usize, rounds: usize) -> Test
         let streams: Vec<_> = (0..STREAMS)
             .map(|_| context.new_stream())
             .collect::<Result<_, _>>()?;
-        let out = streams[0].alloc_zeros::<i32>(threads)?;
+        // A place for each thread's two calls in each round.
+        let out = streams[0].alloc_zeros::<i32>(rounds * threads * 2)?;
         streams[0].synchronize()?;
         places.push((context, streams, out));
     }
@@ -114,20 +119,19 @@ fn first_calls(gpu: &Gpu, devices: usize, threads: usize, rounds: usize) -> Test
                     let stream = &streams[thread / devices % STREAMS];
                     let (address, _note) = out.device_ptr(&streams[0]);
                     for (round, [kernel, canary]) in kernels.iter().enumerate() {
-                        let value = i32::try_from(round * threads + thread + 1).unwrap();
-                        let call = |kernel: &LazyKernel, value: i32| {
-                            let at = i32::try_from(thread).unwrap();
-                            let arguments = (DevicePtr(address), at, value);
-                            // SAFETY: the kernel writes one of the `threads` elements.
+                        let call = |kernel: &LazyKernel, which: usize| {
+                            let at = i32::try_from((round * threads + thread) * 2 + which).unwrap();
+                            let arguments = (DevicePtr(address), at, at + 1);
+                            // SAFETY: the kernel writes one element, of its own.
                             unsafe {
                                 kernel.launch(stream, LaunchConfig::for_elements(1), arguments)
                             }
                         };
                         together.wait();
-                        let first = call(kernel, value);
+                        let first = call(kernel, 0);
                         together.wait();
                         // One thread alone, then all: a leaked lock would stop it here.
-                        let second = call(canary, -value);
+                        let second = call(canary, 1);
                         if first.is_err() || second.is_err() {
                             eprintln!("round {round}, thread {thread}: {first:?} {second:?}");
                             failed.fetch_add(1, Ordering::Relaxed);
@@ -143,9 +147,14 @@ fn first_calls(gpu: &Gpu, devices: usize, threads: usize, rounds: usize) -> Test
     assert_eq!(failed.into_inner(), 0);
     for (device, (_, streams, out)) in places.iter().enumerate() {
         let got = streams[0].clone_dtoh(out)?;
-        for thread in (0..threads).filter(|thread| thread % devices == device) {
-            let value = i32::try_from((rounds - 1) * threads + thread + 1)?;
-            assert_eq!(got[thread], -value, "thread {thread} on device {device}");
+        for (at, &value) in got.iter().enumerate() {
+            let thread = at / 2 % threads;
+            let expected = if thread % devices == device {
+                i32::try_from(at)? + 1
+            } else {
+                0
+            };
+            assert_eq!(value, expected, "element {at} on device {device}");
         }
     }
     for kernel in kernels.iter().flatten() {
@@ -217,5 +226,45 @@ fn compiled_late(gpu: &Gpu) -> Tested {
     }
     assert_eq!(gpu.stream.clone_dtoh(&out)?, [5, 0, 7]);
     assert_eq!(kernel.stats().compiles.values().sum::<u64>(), 1);
+    Ok(())
+}
+
+fn failed_first(gpu: &Gpu) -> Tested {
+    const THREADS: usize = 32;
+    let toolkit = gpu.toolkit.clone();
+    let fail = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let failing = fail.clone();
+    let kernel = LazyKernel::new("mark", move |arch| {
+        let program = nvvm::Program::new(&toolkit)?;
+        if failing.load(Ordering::Relaxed) {
+            std::thread::sleep(Duration::from_millis(50));
+            program.add_module("empty", "")?;
+        }
+        program.add_module("kernels.ll", KERNELS)?;
+        program.compile::<Ptx>(&nvvm::Options::new(arch))
+    });
+    let together = Barrier::new(THREADS);
+    let outcomes = || -> Vec<bool> {
+        std::thread::scope(|scope| {
+            let calls: Vec<_> = (0..THREADS)
+                .map(|_| {
+                    scope.spawn(|| {
+                        together.wait();
+                        kernel.get(0).is_ok()
+                    })
+                })
+                .collect();
+            calls.into_iter().map(|call| call.join().unwrap()).collect()
+        })
+    };
+    within(Duration::from_secs(60), || {
+        assert_eq!(outcomes(), [false; THREADS]);
+        fail.store(false, Ordering::Relaxed);
+        assert_eq!(outcomes(), [true; THREADS]);
+    });
+    let stats = kernel.stats();
+    assert_eq!(stats.compiles.values().sum::<u64>(), 1);
+    assert_eq!(stats.loads.values().sum::<u64>(), 1);
+    assert!(stats.failures >= 1);
     Ok(())
 }

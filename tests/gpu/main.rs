@@ -16,6 +16,7 @@ mod sources;
 use std::path::Path;
 use std::sync::Arc;
 
+use cuda_program::error::DriverProblem;
 use cuda_program::gpu::cudarc::driver::{CudaContext, CudaStream};
 use cuda_program::{Error, Toolkit, gpu};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -67,12 +68,21 @@ pub fn test(name: &str, run: fn(&Gpu) -> Tested) -> Test {
     Test(name.to_owned(), Needs::Nothing, Box::new(run))
 }
 
+/// Whether there is nothing to test on, rather than something broken.
+fn is_absent(problem: DriverProblem) -> bool {
+    matches!(
+        problem,
+        DriverProblem::Missing | DriverProblem::Stub | DriverProblem::NoDevice
+    )
+}
+
 /// Why a test cannot run here.
 fn missing(needs: &Needs) -> Option<String> {
     let devices = match gpu::device_count() {
         Ok(count) => count,
-        Err(Error::NoDriver(e)) => return Some(e.what),
-        Err(e) => return Some(e.to_string()),
+        Err(Error::NoDriver(e)) if is_absent(e.problem) => return Some(e.what),
+        // A driver that is there and broken is no reason to pass by.
+        Err(e) => panic!("{e}"),
     };
     match *needs {
         Needs::Nothing => None,

@@ -129,7 +129,7 @@ fn ptx_newer_than_the_driver_is_refused_before_the_load() {
     let place = fake::place(|fake| fake.version = 12040);
     let options = LoadOptions::new().policy(LoadPolicy::Driver);
     let error = prepared(&place, &ptx("9.5", "sm_75"), &options).unwrap_err();
-    insta::assert_snapshot!(error, @"the PTX is of version 9.5, and the CUDA driver 12.4 (fake) reads up to 8.4; make a cubin of it with nvJitLink (LoadPolicy::Cubin), compile it with `ptx_version` 8.4, or update the driver");
+    insta::assert_snapshot!(error, @"the PTX is of version 9.5, and the CUDA driver 12.4 (fake) reads up to 8.4; make a cubin of it with nvJitLink (LoadPolicy::Cubin), compile it with a toolkit that is no newer than the driver, or update the driver");
 }
 
 #[test]
@@ -141,6 +141,19 @@ fn nvjitlink_makes_a_cubin_of_ptx_that_the_driver_does_not_read() {
     let note = ready.diagnostics.last().unwrap().to_string();
     assert!(
         note.starts_with("note: PTX 9.5 was made a cubin for sm_90 by nvJitLink 13.5"),
+        "{note}"
+    );
+}
+
+#[test]
+fn the_driver_compiles_what_it_reads_where_nvjitlink_is_of_a_later_major_version() {
+    let place = fake::place(|fake| fake.version = 12040);
+    let options = LoadOptions::new().toolkit(&toolkit("13.5"));
+    let ready = prepared(&place, &ptx("8.0", "sm_75"), &options).unwrap();
+    assert!(ready.code.ends_with(b"}\n\0"));
+    let note = ready.diagnostics.last().unwrap().to_string();
+    assert!(
+        note.contains("later major version than the driver"),
         "{note}"
     );
 }
