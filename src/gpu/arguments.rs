@@ -95,18 +95,24 @@ impl fmt::Debug for ArgumentList<'_> {
 pub struct Layout {
     hash: u64,
     power: u64,
+    count: u32,
 }
 
 impl Layout {
     /// Odd, so that no power of it is 0.
     const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
-    const EMPTY: Layout = Layout { hash: 0, power: 1 };
+    const EMPTY: Layout = Layout {
+        hash: 0,
+        power: 1,
+        count: 0,
+    };
 
     const fn one(size: usize) -> Self {
         Layout {
             // A size of 0 counts too.
             hash: (size as u64).wrapping_add(1),
             power: Self::BASE,
+            count: 1,
         }
     }
 
@@ -114,7 +120,14 @@ impl Layout {
         Layout {
             hash: self.hash.wrapping_mul(next.power).wrapping_add(next.hash),
             power: self.power.wrapping_mul(next.power),
+            count: self.count.saturating_add(next.count),
         }
+    }
+
+    /// Whether the key stands for these sizes alone: of very many arguments, lists can be made that
+    /// share one.
+    pub(super) const fn is_short(self) -> bool {
+        self.count <= 64
     }
 
     /// Never 0.

@@ -192,8 +192,9 @@ impl Kernel {
 
     /// Whether the arguments fit the parameters; one load where it was found before.
     pub(super) fn check<'a>(&self, arguments: &impl Argument<'a>) -> Result<()> {
-        let key = arguments.layout().key();
-        if self.inner.fits.load(Ordering::Relaxed) == key {
+        let layout = arguments.layout();
+        let key = layout.key();
+        if layout.is_short() && self.inner.fits.load(Ordering::Relaxed) == key {
             return Ok(());
         }
         if let Some(parameters) = self.parameters() {

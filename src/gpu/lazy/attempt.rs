@@ -20,6 +20,8 @@ pub(super) struct Attempt {
     /// Which [`Lazy`](super::Lazy) it belongs to; names may be the same.
     owner: usize,
     leader: Arc<Thread>,
+    /// The leader once more: a thread that is ending has no other mark left.
+    mark: usize,
     /// Guards the outcome alone, and is held for no longer than it takes to read or set it.
     outcome: waking::Mutex<Option<Outcome>>,
     ended: waking::Condvar,
@@ -58,6 +60,25 @@ impl Myself {
     }
 }
 
+/// What tells the calling thread from all others that live, also when its locals are gone.
+#[cfg(not(loom))]
+fn mark() -> usize {
+    std::thread_local! {
+        // Without a destructor, so it is there until the thread is not.
+        static MARK: u8 = const { 0 };
+    }
+    MARK.with(|mark| std::ptr::from_ref(mark) as usize)
+}
+
+/// The threads of a model share the thread that runs them, so their marks are made up.
+#[cfg(loom)]
+fn mark() -> usize {
+    thread_local! {
+        static MARK: Box<u8> = Box::new(0);
+    }
+    MARK.with(|mark| std::ptr::from_ref::<u8>(mark) as usize)
+}
+
 /// Whether the calling thread leads nothing at all.
 #[cfg(not(loom))]
 pub(super) fn leads_nothing() -> bool {
@@ -91,6 +112,7 @@ impl Attempt {
             kernel: kernel.into(),
             owner,
             leader: Myself::with(|me| me.thread.clone()),
+            mark: mark(),
             outcome: waking::Mutex::new(None),
             ended: waking::Condvar::new(),
         })
@@ -118,6 +140,12 @@ impl Attempt {
     ///
     /// The attempt's own, or that it waits in turn for the calling thread.
     pub(super) fn wait(self: &Arc<Self>) -> Result<()> {
+        if self.mark == mark() {
+            let name = self.kernel.to_string();
+            return Err(Error::FirstCallCycle {
+                cycle: vec![name.clone(), name],
+            });
+        }
         Myself::with(|me| {
             // Nobody waits for a thread that leads nothing, so it closes no cycle.
             if me.leads.borrow().is_empty() {

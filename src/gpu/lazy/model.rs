@@ -41,8 +41,13 @@ fn explore(model: impl Fn() + Sync + Send + 'static) {
             eprintln!("{said}");
         }
     }));
+    explore_within(3, model);
+}
+
+/// Orders in which no thread is stopped in favour of another more often than `bound` times.
+fn explore_within(bound: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
+    builder.preemption_bound = Some(bound);
     builder.check(model);
 }
 
@@ -90,6 +95,12 @@ fn two_threads_load_once_and_get_the_same() {
 #[test]
 fn three_threads_load_once_and_get_the_same() {
     explore(|| threads_on_one_device(3));
+}
+
+#[test]
+fn four_threads_load_once_and_get_the_same() {
+    // The orders of four threads are too many for the bound of three.
+    explore_within(1, || threads_on_one_device(4));
 }
 
 #[test]
