@@ -197,7 +197,7 @@ mod tests {
 
     fn header(machine: u16) -> Vec<u8> {
         let mut bytes = vec![0; HEADER];
-        bytes[..4].copy_from_slice(b"\x7fELF");
+        bytes[..5].copy_from_slice(b"\x7fELF\x02");
         bytes[MACHINE_AT..MACHINE_AT + 2].copy_from_slice(&machine.to_le_bytes());
         bytes
     }
