@@ -235,6 +235,12 @@ impl Options {
                 "it is a percentage from 0 to 101, where 101 means never",
             );
         }
+        if self.opt.is_some() && self.fast_compile.is_some() {
+            return refuse(
+                "`opt` and `fast_compile` both say how much is optimised".to_owned(),
+                "leave one of them out",
+            );
+        }
         if self.max_registers == Some(0) {
             return refuse(
                 "`max_registers` is 0".to_owned(),

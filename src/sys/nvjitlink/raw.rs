@@ -9,7 +9,7 @@ use crate::sys::bindings::nvjitlink::*;
 
 /// What is fetched of a finished link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fetch {
+pub enum Fetch {
     Cubin,
     Ptx,
     LtoIr,
