@@ -51,6 +51,7 @@ impl Linker {
 
     /// Adds an artifact, by value or by reference; messages call it `PTX 1`, `LTO IR 2` and so on.
     #[doc(alias = "nvJitLinkAddData")]
+    #[allow(clippy::should_implement_trait)]
     pub fn add(self, artifact: impl Linkable) -> Self {
         let content = artifact.content();
         let kind = match &content {

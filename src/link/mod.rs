@@ -29,6 +29,9 @@ mod log;
 mod options;
 mod output;
 mod symbols;
+#[cfg(all(test, not(loom), target_os = "linux", target_env = "gnu"))]
+#[allow(clippy::unwrap_used, clippy::expect_used)]
+mod tests;
 
 pub use input::{InputKind, Linkable};
 pub use linker::Linker;
