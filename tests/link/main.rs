@@ -1,4 +1,10 @@
 //! Linking on the real nvJitLink of each toolkit.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 #[path = "../common/mod.rs"]
 mod common;
