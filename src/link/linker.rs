@@ -219,10 +219,19 @@ impl Linker {
             .iter()
             .map(|(name, input)| format!("`{name}`, which {input} uses"))
             .collect();
+        let spelt = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
+        let unspeakable = plan.kernels.iter().find(|name| {
+            !name.chars().all(spelt) || name.starts_with(|c: char| c.is_ascii_digit())
+        });
         let hint = if stage == Stage::Link && !unresolved.is_empty() {
             Some(format!(
                 "add the input that defines {}",
                 unresolved.join(", ")
+            ))
+        } else if let (Stage::Link, Some(name)) = (stage, unspeakable) {
+            Some(format!(
+                "PTX cannot spell the kernel's name `{name}`: use letters, digits, `_` and `$`, and \
+                 no digit first"
             ))
         } else if log.contains("Unresolved extern") {
             Some("add the input that defines it".to_owned())

@@ -154,3 +154,15 @@ fn nvvm_ir_becomes_a_cubin_in_one_call(
     let cubin: Cubin = program.compile(&nvvm::Options::new(Arch::SM_90)).unwrap();
     assert_eq!(raw::cubin_kernels(cubin.as_bytes()), ["saxpy"]);
 }
+
+/// What PTX cannot spell is an error at the link, with the name in it.
+#[rstest]
+#[case("a.b")]
+#[case("1k")]
+fn a_kernel_name_that_ptx_cannot_spell_fails_the_link(#[case] name: &str) {
+    let ir = crate::common::store(&format!("\"{name}\""), 1);
+    let lto = nvvm_lto(NEWEST, &ir, Arch::SM_80);
+    let linker = Linker::new(&toolkit(NEWEST), Arch::SM_80).add(lto);
+    let error = linker.link::<Cubin>().unwrap_err().to_string();
+    assert!(error.contains(name), "{error}");
+}
