@@ -80,6 +80,21 @@ pub enum Error {
         diagnostics: Vec<Diagnostic>,
     },
 
+    /// A link reported success and left out kernels that its inputs have.
+    #[error(
+        "{library} linked without a word, and dropped the kernels {}; compile them with this crate, \
+         which pins them, or name each in `@llvm.used` of its module",
+        kernels.join(", ")
+    )]
+    KernelsDropped {
+        /// The kernels, as the inputs name them.
+        kernels: Vec<String>,
+        /// The library that dropped them.
+        library: Library,
+        /// What the library said beside it.
+        diagnostics: Vec<Diagnostic>,
+    },
+
     /// There is no driver to run anything with, or no device behind it.
     #[error(transparent)]
     NoDriver(Box<NoDriver>),
@@ -194,7 +209,9 @@ impl Error {
         match self {
             Error::Library(e) => &e.diagnostics,
             Error::Driver(e) => &e.diagnostics,
-            Error::WrongOutput { diagnostics, .. } => diagnostics,
+            Error::WrongOutput { diagnostics, .. } | Error::KernelsDropped { diagnostics, .. } => {
+                diagnostics
+            }
             _ => &[],
         }
     }

@@ -30,6 +30,7 @@
 //! - [`toolkit`]: finding and opening NVIDIA's libraries; [`Toolkit::discover`] is the beginning.
 //! - [`nvvm`]: programs over libNVVM, their options, and the reader that looks at a module before the
 //!   library does.
+//! - [`link`]: [`Linker`], which makes one cubin (or PTX, or LTO IR) of many inputs, through nvJitLink.
 //! - [`artifact`]: [`Ptx`] and [`LtoIr`], values that know what is in them.
 //! - [`arch`]: [`Arch`], the name of a GPU architecture.
 //! - [`error`] and [`diagnostic`]: what went wrong, what to do about it, and what the compiler said.
@@ -57,6 +58,7 @@ pub mod error;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod guard;
+pub mod link;
 pub mod nvvm;
 mod sync;
 pub mod sys;
@@ -68,6 +70,7 @@ pub use arch::Arch;
 pub use artifact::{Artifact, Cubin, LtoIr, Ptx};
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};
+pub use link::Linker;
 pub use toolkit::Toolkit;
 
 /// The README's examples, compiled with the documentation's.

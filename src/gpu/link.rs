@@ -1,16 +1,12 @@
 //! PTX and LTO IR to a cubin, by nvJitLink.
 
-use std::ffi::CStr;
 use std::sync::OnceLock;
 
-use super::errors::messages;
 use crate::arch::{Arch, Suffix};
 use crate::artifact::{Cubin, LtoIr, Ptx};
-use crate::diagnostic::Severity;
-use crate::error::{Error, Library, LibraryError, Result, Stage};
-use crate::guard::{Guarded, guarded};
-use crate::sys::{Input, LinkFailed, NvJitLink, RawLinker, nvjitlink_code_name};
-use crate::toolkit::{Opened, Toolkit};
+use crate::error::{Library, Result};
+use crate::link::Linker;
+use crate::toolkit::Toolkit;
 
 /// The toolkit that was found for loads that name none; a failure to find one is not kept.
 pub(super) fn default_toolkit() -> Result<Toolkit> {
@@ -25,29 +21,16 @@ pub(super) fn default_toolkit() -> Result<Toolkit> {
 
 /// A cubin of PTX, for a device.
 pub(super) fn ptx(toolkit: &Toolkit, ptx: &Ptx, device: Arch) -> Result<(Cubin, Library)> {
-    // The driver wants a NUL at the end and nvJitLink takes it.
-    let mut text = ptx.as_bytes().to_vec();
-    text.push(0);
-    link(
-        toolkit.nvjitlink()?,
-        target(Some(ptx.target()), device),
-        &[],
-        (Input::Ptx, &text, c"PTX"),
-    )
+    finished(Linker::new(toolkit, target(Some(ptx.target()), device)).add_named("PTX", ptx))
 }
 
 /// A cubin of LTO IR, for a device.
 pub(super) fn lto(toolkit: &Toolkit, lto: &LtoIr, device: Arch) -> Result<(Cubin, Library)> {
-    let mut options = vec![c"-lto"];
-    if lto.is_modern() && device < Arch::SM_100 {
-        options.push(c"-nvvm-latest");
-    }
-    link(
-        toolkit.nvjitlink()?,
-        target(lto.arch(), device),
-        &options,
-        (Input::LtoIr, lto.as_bytes(), c"LTO IR"),
-    )
+    finished(Linker::new(toolkit, target(lto.arch(), device)).add_named("LTO IR", lto))
+}
+
+fn finished(linker: Linker) -> Result<(Cubin, Library)> {
+    Ok((linker.link()?, linker.library()?.clone()))
 }
 
 /// The architecture to finish for: the device's, with the `a` that the code asks for.
@@ -60,64 +43,12 @@ fn target(code: Option<Arch>, device: Arch) -> Arch {
     }
 }
 
-fn link(
-    nvjitlink: &Opened<NvJitLink>,
-    arch: Arch,
-    options: &[&CStr],
-    input: (Input, &[u8], &CStr),
-) -> Result<(Cubin, Library)> {
-    let library = &nvjitlink.library;
-    let done = guarded(|guard| run(nvjitlink.api, arch, options, input, guard))?;
-    let (bytes, said) = done.map_err(|(stage, LinkFailed { code, log })| {
-        let log = crate::nvvm::escaped(&log);
-        let shown = std::iter::once(format!("-arch={arch}"))
-            .chain(options.iter().map(|o| o.to_string_lossy().into_owned()))
-            .collect();
-        Error::from(LibraryError {
-            stage,
-            code: i32::try_from(code).unwrap_or(i32::MAX),
-            code_name: nvjitlink_code_name(code).to_owned(),
-            input: Some(input.2.to_string_lossy().into_owned()),
-            diagnostics: messages(&log, Severity::Error),
-            log,
-            options: shown,
-            library: library.clone(),
-            hint: None,
-        })
-    })?;
-    let said = messages(&crate::nvvm::escaped(&said), Severity::Warning);
-    match Cubin::from_bytes(bytes) {
-        Ok(cubin) => Ok((cubin.with_diagnostics(said), library.clone())),
-        Err(e) => Err(Error::WrongOutput {
-            problem: e.to_string(),
-            hint: "see that the input defines a kernel".to_owned(),
-            library: library.clone(),
-            diagnostics: said,
-        }),
-    }
-}
-
-type Run = Result<(Vec<u8>, Vec<u8>), (Stage, LinkFailed)>;
-
-fn run(
-    api: NvJitLink,
-    arch: Arch,
-    options: &[&CStr],
-    (kind, data, name): (Input, &[u8], &CStr),
-    guard: &Guarded,
-) -> Run {
-    RawLinker::create(api, arch, options, guard)
-        .map_err(|e| (Stage::Create, e))?
-        .add(kind, data, name, guard)
-        .map_err(|e| (Stage::Add, e))?
-        .cubin(guard)
-        .map_err(|e| (Stage::Link, e))
-}
-
 #[cfg(all(test, not(loom)))]
 #[allow(clippy::unwrap_used, clippy::panic)]
 mod tests {
     use super::*;
+    use crate::error::{Error, Stage};
+    use crate::link::Options;
     use crate::nvvm::Dialect;
     use rstest::rstest;
 
@@ -178,9 +109,11 @@ mod tests {
         #[values("12.0", "12.4", "12.9", "13.0", "13.5")] version: &str,
     ) {
         let toolkit = toolkit(version);
-        let nvjitlink = toolkit.nvjitlink().unwrap();
-        let input = (Input::Ptx, &b"?"[..], c"PTX");
-        let error = link(nvjitlink, Arch::SM_90, &[c"-no-such-option"], input).unwrap_err();
+        let error = Linker::new(&toolkit, Arch::SM_90)
+            .options(Options::new().extra("-no-such-option"))
+            .add(one_kernel("sm_75", ""))
+            .link::<Cubin>()
+            .unwrap_err();
         assert!(matches!(error, Error::Library(e) if e.stage == Stage::Create));
     }
 

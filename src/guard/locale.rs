@@ -31,8 +31,30 @@ impl Drop for NumericC {
     }
 }
 
+/// Whether the process's decimal point is a point: threads that a library starts go by it, whatever
+/// the calling thread's locale is.
+pub(crate) fn process_writes_a_point() -> bool {
+    #[cfg(unix)]
+    return unix::process_writes_a_point();
+    #[cfg(windows)]
+    return windows::process_writes_a_point();
+}
+
 #[cfg(unix)]
 mod unix {
+    pub(super) fn process_writes_a_point() -> bool {
+        // SAFETY: the thread's locale is put back at once, and the string is read before that.
+        unsafe {
+            // `LC_GLOBAL_LOCALE`, which libc lacks: all bits set on every system.
+            let global = std::ptr::without_provenance_mut(usize::MAX);
+            let before = libc::uselocale(global);
+            let radix = libc::nl_langinfo(libc::RADIXCHAR);
+            let point = radix.is_null() || std::ffi::CStr::from_ptr(radix) == c".";
+            libc::uselocale(before);
+            point
+        }
+    }
+
     pub(super) struct Previous {
         /// What the thread used before, and the copy of it with C numbers; none where the system
         /// gave no memory for the copy, and then nothing was changed.
@@ -80,6 +102,14 @@ mod windows {
     unsafe extern "C" {
         fn _configthreadlocale(per_thread: c_int) -> c_int;
         fn setlocale(category: c_int, locale: *const c_char) -> *mut c_char;
+    }
+
+    pub(super) fn process_writes_a_point() -> bool {
+        // SAFETY: the call only asks; the string is read before the next call.
+        unsafe {
+            let current = setlocale(LC_NUMERIC, std::ptr::null());
+            !current.is_null() && CStr::from_ptr(current) == c"C"
+        }
     }
 
     pub(super) struct Previous {

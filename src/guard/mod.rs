@@ -6,7 +6,7 @@
 //! can be written that leaves the guard out.
 
 mod call;
-#[cfg(not(loom))]
+#[cfg_attr(loom, allow(dead_code))]
 mod locale;
 #[cfg(not(loom))]
 mod stack;
@@ -15,3 +15,4 @@ mod stack;
 mod tests;
 
 pub(crate) use call::{Guarded, guarded, guarded_or_plain};
+pub(crate) use locale::process_writes_a_point;

@@ -2,21 +2,27 @@
 
 use super::options::Options;
 use super::plan::Plan;
-use crate::artifact::{Artifact, LtoIr, Ptx};
+use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Error, Library, Result};
+use crate::link::{self, Linker};
+use crate::toolkit::Toolkit;
 
-/// What a [`Program`](super::Program) compiles to: [`Ptx`] or [`LtoIr`].
+/// What a [`Program`](super::Program) compiles to: [`Ptx`], [`LtoIr`], or a [`Cubin`], which
+/// nvJitLink makes of the PTX.
 pub trait Output: Artifact + sealed::Finish {}
 
 impl Output for Ptx {}
 impl Output for LtoIr {}
+impl Output for Cubin {}
 
 /// What was asked for, for the check of what came.
 pub struct Context<'a> {
     pub(super) options: &'a Options,
     pub(super) plan: &'a Plan,
     pub(super) library: &'a Library,
+    /// Where the linker is; none over another table.
+    pub(super) toolkit: Option<&'a Toolkit>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -140,5 +146,28 @@ impl sealed::Finish for LtoIr {
                 "report it with the modules that show it",
             )),
         }
+    }
+}
+
+impl sealed::Finish for Cubin {
+    const LTO: bool = false;
+
+    fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
+        let (options, toolkit) = (context.options, context.toolkit);
+        let ptx = Ptx::finish(bytes, context)?;
+        let toolkit = toolkit.ok_or_else(|| Error::InvalidOptions {
+            problem: "the program is over no toolkit, so there is no nvJitLink".to_owned(),
+            hint: "compile to PTX".to_owned(),
+        })?;
+        let said = ptx.diagnostics().to_vec();
+        let linked: Cubin = Linker::new(toolkit, options.arch)
+            .options(link::Options::new().debug(options.debug))
+            .add_named("the program's PTX", ptx)
+            .link()?;
+        let diagnostics = said
+            .into_iter()
+            .chain(linked.diagnostics().iter().cloned())
+            .collect();
+        Ok(linked.with_diagnostics(diagnostics))
     }
 }

@@ -248,7 +248,7 @@ impl Program {
         .map(|done| done.diagnostics)
     }
 
-    /// Compiles the program to PTX or to LTO IR.
+    /// Compiles the program to PTX, to LTO IR, or, with nvJitLink behind it, to a cubin.
     ///
     /// What the compiler said besides is in the artifact's diagnostics. A program that is compiled to
     /// LTO IR has its kernels pinned, so that a later link keeps them.
@@ -283,6 +283,7 @@ impl Program {
                 options,
                 plan: &done.plan,
                 library: &self.nvvm.library,
+                toolkit: self.toolkit.as_ref(),
                 diagnostics: done.diagnostics,
             },
         )

@@ -16,8 +16,9 @@ mod nvvm;
 mod table;
 
 pub use nvjitlink::NvJitLink;
-#[cfg(feature = "gpu")]
-pub(crate) use nvjitlink::{Input, LinkFailed, RawLinker, code_name as nvjitlink_code_name};
+pub(crate) use nvjitlink::{
+    Fetch, LinkFailed, Linked, RawLinker, code_name as nvjitlink_code_name,
+};
 pub use nvrtc::Nvrtc;
 pub use nvvm::Nvvm;
 pub(crate) use nvvm::{Failed, RawProgram};

@@ -1,10 +1,8 @@
 //! nvJitLink: its function table and the owner of its handle.
 
-#[cfg(feature = "gpu")]
 mod raw;
 
-#[cfg(feature = "gpu")]
-pub(crate) use raw::{Input, LinkFailed, RawLinker, code_name};
+pub(crate) use raw::{Fetch, LinkFailed, Linked, RawLinker, code_name};
 
 use super::bindings::nvjitlink::*;
 use super::table::table;

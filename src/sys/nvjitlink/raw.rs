@@ -1,26 +1,28 @@
 //! The owner of nvJitLink's handle.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use super::NvJitLink;
 use crate::arch::Arch;
 use crate::guard::{Guarded, guarded_or_plain};
 use crate::sys::bindings::nvjitlink::*;
 
-/// What an input is.
+/// What is fetched of a finished link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Input {
+pub enum Fetch {
+    Cubin,
     Ptx,
     LtoIr,
 }
 
-impl Input {
-    fn kind(self) -> nvJitLinkInputType {
-        match self {
-            Input::Ptx => NVJITLINK_INPUT_PTX,
-            Input::LtoIr => NVJITLINK_INPUT_LTOIR,
-        }
-    }
+/// What a link brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Linked {
+    pub(crate) bytes: Vec<u8>,
+    /// The information log.
+    pub(crate) said: Vec<u8>,
+    /// The error log, which holds warnings where the link succeeded.
+    pub(crate) warned: Vec<u8>,
 }
 
 /// A result code other than success, and the error log beside it.
@@ -50,7 +52,7 @@ impl RawLinker {
     pub(crate) fn create(
         api: NvJitLink,
         arch: Arch,
-        options: &[&CStr],
+        options: &[CString],
         _: &Guarded,
     ) -> Result<Self, LinkFailed> {
         let arch = format!("-arch={arch}\0");
@@ -71,7 +73,7 @@ impl RawLinker {
     /// `nvJitLinkAddData`. The library copies `data`. The linker is used up where it fails.
     pub(crate) fn add(
         self,
-        input: Input,
+        kind: nvJitLinkInputType,
         data: &[u8],
         name: &CStr,
         _: &Guarded,
@@ -80,7 +82,7 @@ impl RawLinker {
         let code = unsafe {
             (self.api.nvJitLinkAddData)(
                 self.raw,
-                input.kind(),
+                kind,
                 data.as_ptr().cast(),
                 data.len(),
                 name.as_ptr(),
@@ -89,31 +91,54 @@ impl RawLinker {
         self.checked(code)
     }
 
-    /// `nvJitLinkComplete`, then the linked cubin and the information log.
-    pub(crate) fn cubin(self, _: &Guarded) -> Result<(Vec<u8>, Vec<u8>), LinkFailed> {
+    /// `nvJitLinkComplete`.
+    ///
+    /// # Errors
+    ///
+    /// The code and the error log; the linker is used up.
+    pub(crate) fn complete(self, _: &Guarded) -> Result<Self, LinkFailed> {
         // SAFETY: the handle is live, and no call on it has failed.
         let code = unsafe { (self.api.nvJitLinkComplete)(self.raw) };
-        let linker = self.checked(code)?;
+        self.checked(code)
+    }
+
+    /// The result of a completed link, and both logs; none where the library cannot write that kind.
+    pub(crate) fn fetch(self, what: Fetch, _: &Guarded) -> Option<Result<Linked, LinkFailed>> {
+        let lto = (
+            self.api.nvJitLinkGetLinkedLTOIRSize,
+            self.api.nvJitLinkGetLinkedLTOIR,
+        );
         let mut size = 0;
         // SAFETY: the handle is live; a place for a size.
-        let code = unsafe { (linker.api.nvJitLinkGetLinkedCubinSize)(linker.raw, &mut size) };
-        let linker = linker.checked(code)?;
-        let mut cubin = vec![0_u8; size];
+        let code = unsafe {
+            match what {
+                Fetch::Cubin => (self.api.nvJitLinkGetLinkedCubinSize)(self.raw, &mut size),
+                Fetch::Ptx => (self.api.nvJitLinkGetLinkedPtxSize)(self.raw, &mut size),
+                Fetch::LtoIr => (lto.0?)(self.raw, &mut size),
+            }
+        };
+        let linker = match self.checked(code) {
+            Ok(linker) => linker,
+            Err(failed) => return Some(Err(failed)),
+        };
+        let mut bytes = vec![0_u8; size];
+        let to = bytes.as_mut_ptr();
         // SAFETY: the library writes the `size` bytes that it asked for.
-        let code =
-            unsafe { (linker.api.nvJitLinkGetLinkedCubin)(linker.raw, cubin.as_mut_ptr().cast()) };
-        let linker = linker.checked(code)?;
-        let mut said = linker.log(
-            linker.api.nvJitLinkGetInfoLogSize,
-            linker.api.nvJitLinkGetInfoLog,
-        );
-        // On success the error log holds warnings.
-        let warned = linker.error_log();
-        if !said.is_empty() && !said.ends_with(b"\n") {
-            said.push(b'\n');
-        }
-        said.extend(warned);
-        Ok((cubin, said))
+        let code = unsafe {
+            match what {
+                Fetch::Cubin => (linker.api.nvJitLinkGetLinkedCubin)(linker.raw, to.cast()),
+                Fetch::Ptx => (linker.api.nvJitLinkGetLinkedPtx)(linker.raw, to.cast()),
+                Fetch::LtoIr => (lto.1?)(linker.raw, to.cast()),
+            }
+        };
+        Some(linker.checked(code).map(|linker| Linked {
+            bytes,
+            said: linker.log(
+                linker.api.nvJitLinkGetInfoLogSize,
+                linker.api.nvJitLinkGetInfoLog,
+            ),
+            warned: linker.error_log(),
+        }))
     }
 
     fn checked(self, code: nvJitLinkResult) -> Result<Self, LinkFailed> {

@@ -1,0 +1,173 @@
+//! The look at all inputs before the library sees any.
+
+use std::collections::BTreeMap;
+
+use super::input::{Known, Ready};
+use super::options::Options;
+use super::symbols::Symbols;
+use crate::arch::Arch;
+use crate::artifact::LtoIr;
+use crate::error::{Error, InvalidInput, Library, Result};
+use crate::nvvm::Dialect;
+
+/// What is known of the inputs together.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    /// The kernels that must come out.
+    pub(super) kernels: Vec<String>,
+    /// Whether an input is LTO IR.
+    pub(super) lto: bool,
+    /// Whether an input is LTO IR of the newer dialect.
+    pub(super) modern: bool,
+    /// What inputs use and none is known to define, with the input.
+    pub(super) unresolved: Vec<(String, String)>,
+}
+
+/// LTO IR of each toolkit, measured: the toolkit, and the minor versions of the container and of the
+/// IR in the header. A library reads those up to its own.
+const WRITES: &[((u32, u32), u8, u8)] = &[
+    ((12, 0), 57, 51),
+    ((12, 4), 61, 71),
+    ((12, 9), 64, 93),
+    ((13, 0), 65, 98),
+    ((13, 5), 67, 131),
+];
+const CONTAINER_AT: usize = 5;
+const IR_AT: usize = 7;
+
+pub(super) fn check(
+    inputs: &[Ready<'_>],
+    target: Arch,
+    options: &Options,
+    library: &Library,
+) -> Result<Plan> {
+    if inputs.is_empty() {
+        return Err(Error::InvalidOptions {
+            problem: "there is nothing to link".to_owned(),
+            hint: "add an input".to_owned(),
+        });
+    }
+    let mut plan = Plan::default();
+    let mut defined: BTreeMap<String, &str> = BTreeMap::new();
+    let mut used: Vec<(String, String)> = Vec::new();
+    for input in inputs {
+        let symbols = match &input.known {
+            Known::Ptx(ptx) => {
+                check_ptx(input.name, ptx.target(), target)?;
+                Symbols::of_ptx(ptx)
+            }
+            Known::Cubin(cubin) => Symbols::of_cubin(cubin.as_bytes())
+                .ok_or_else(|| refused(input.name, "its symbols cannot be read".to_owned(), CUT))?,
+            Known::LtoIr(lto) => {
+                check_lto(input.name, lto, target, library)?;
+                plan.lto = true;
+                plan.modern |= lto.is_modern();
+                plan.kernels.extend(lto.kernels().iter().cloned());
+                continue;
+            }
+            Known::Other(..) => continue,
+        };
+        plan.kernels.extend(symbols.kernels);
+        for name in symbols.strong {
+            if let Some(first) = defined.insert(name.clone(), input.name) {
+                return Err(refused(
+                    input.name,
+                    format!("it defines `{name}`, and so does {first}"),
+                    "take one of the definitions out, rename it, or make it weak or static",
+                ));
+            }
+        }
+        used.extend(
+            symbols
+                .undefined
+                .into_iter()
+                .map(|s| (s, input.name.to_owned())),
+        );
+    }
+    plan.unresolved = used;
+    plan.unresolved
+        .retain(|(name, _)| !defined.contains_key(name));
+    if !options.kernels_used.is_empty() {
+        plan.kernels
+            .retain(|name| options.kernels_used.contains(name));
+    }
+    plan.kernels.sort_unstable();
+    plan.kernels.dedup();
+    if plan.modern && target < Arch::SM_100 && options.dialect == Dialect::Legacy {
+        return Err(Error::InvalidOptions {
+            problem: format!(
+                "an input is LTO IR of the newer dialect, which is linked for {target} with \
+                 -nvvm-latest alone, and `dialect` is Legacy"
+            ),
+            hint: "set `dialect` to Auto".to_owned(),
+        });
+    }
+    Ok(plan)
+}
+
+const CUT: &str = "give the whole file";
+
+fn refused(input: &str, problem: String, hint: &str) -> Error {
+    InvalidInput {
+        input: input.to_owned(),
+        line: None,
+        problem,
+        hint: hint.to_owned(),
+    }
+    .into()
+}
+
+fn check_ptx(input: &str, made_for: Arch, target: Arch) -> Result<()> {
+    if made_for.ptx_runs_on(target) {
+        return Ok(());
+    }
+    Err(refused(
+        input,
+        format!("it is PTX for {made_for}, and the link is for {target}"),
+        &format!(
+            "compile it for {}, or link for {made_for}",
+            target.compute()
+        ),
+    ))
+}
+
+fn check_lto(input: &str, lto: &LtoIr, target: Arch, library: &Library) -> Result<()> {
+    if let Some(arch) = lto.arch().filter(|arch| arch.number() > target.number()) {
+        return Err(refused(
+            input,
+            format!("it is LTO IR for {arch}, and the link is for {target}, which is older"),
+            &format!("compile it for {}, or link for {arch}", target.compute()),
+        ));
+    }
+    let at = |place: usize| lto.as_bytes().get(place).copied().unwrap_or(0);
+    let (container, ir) = (at(CONTAINER_AT), at(IR_AT));
+    let Some(version) = library.version.as_deref().and_then(numbers) else {
+        return Ok(());
+    };
+    // A library between two rows may read what the later writes.
+    let reads = WRITES.iter().find(|(of, ..)| *of >= version);
+    let newer = |&(_, reads_container, reads_ir): &(_, u8, u8)| {
+        container > reads_container || ir > reads_ir
+    };
+    if !reads.is_some_and(newer) {
+        return Ok(());
+    }
+    let by = match WRITES.iter().find(|(_, c, i)| container <= *c && ir <= *i) {
+        Some(((major, minor), ..)) => format!("CUDA {major}.{minor} or one shortly before it"),
+        None => "a CUDA newer than 13.5".to_owned(),
+    };
+    Err(refused(
+        input,
+        format!(
+            "it was written by {by} (container 1.{container}, IR 2.{ir}), and {library} reads no \
+             newer LTO IR than its own"
+        ),
+        "link with a library as new as the compiler, or compile with the older toolkit",
+    ))
+}
+
+/// The major and minor number of a version.
+pub(super) fn numbers(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}

@@ -1,0 +1,337 @@
+//! A linker: inputs of any kind in, one artifact out.
+
+use std::ffi::CString;
+use std::fmt;
+use std::path::Path;
+
+use super::check::{self, Plan};
+use super::input::{Content, Input, InputKind, Known, Linkable, Ready};
+use super::log;
+use super::options::Options;
+use super::output::{Context, Output};
+use crate::arch::Arch;
+use crate::diagnostic::Severity;
+use crate::error::{Error, Library, LibraryError, Result, Stage};
+use crate::guard::{Guarded, guarded};
+use crate::nvvm::Dialect;
+use crate::sys::bindings::nvjitlink::NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
+use crate::sys::{Fetch, LinkFailed, Linked, NvJitLink, RawLinker, nvjitlink_code_name};
+use crate::toolkit::{Opened, Toolkit};
+
+/// Inputs that are linked together, by nvJitLink.
+///
+/// It owns its inputs and holds no handle: each link makes one, so a failed link spoils nothing, and
+/// any number of threads may link at once.
+#[doc(alias = "nvJitLinkHandle")]
+#[derive(Clone)]
+#[must_use]
+pub struct Linker {
+    toolkit: Toolkit,
+    arch: Arch,
+    options: Options,
+    inputs: Vec<Input>,
+}
+
+impl Linker {
+    /// A linker without inputs, for an architecture; the toolkit's nvJitLink is opened by the link.
+    pub fn new(toolkit: &Toolkit, arch: Arch) -> Self {
+        Linker {
+            toolkit: toolkit.clone(),
+            arch,
+            options: Options::new(),
+            inputs: Vec::new(),
+        }
+    }
+
+    /// Sets the options.
+    pub fn options(mut self, options: Options) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// Adds an artifact, by value or by reference; messages call it `PTX 1`, `LTO IR 2` and so on.
+    #[doc(alias = "nvJitLinkAddData")]
+    #[allow(clippy::should_implement_trait)]
+    pub fn add(self, artifact: impl Linkable) -> Self {
+        let content = artifact.content();
+        let kind = match &content {
+            Content::Ptx(_) => "PTX",
+            Content::Cubin(_) => "cubin",
+            Content::LtoIr(_) => "LTO IR",
+            Content::Bytes(..) | Content::File(_) => "input",
+        };
+        let name = format!("{kind} {}", self.inputs.len() + 1);
+        self.with(name, content)
+    }
+
+    /// Adds an artifact under a name of one's own, which messages use.
+    pub fn add_named(self, name: impl Into<String>, artifact: impl Linkable) -> Self {
+        self.with(name.into(), artifact.content())
+    }
+
+    /// Adds bytes of a kind under a name; they are looked at by the link.
+    #[doc(alias = "nvJitLinkAddData")]
+    pub fn add_bytes(
+        self,
+        name: impl Into<String>,
+        kind: InputKind,
+        bytes: impl AsRef<[u8]>,
+    ) -> Self {
+        let bytes = bytes.as_ref().into();
+        self.with(name.into(), Content::Bytes(kind, bytes))
+    }
+
+    /// Adds a file of any kind, told by its first bytes; it is read by each link.
+    #[doc(alias = "nvJitLinkAddFile")]
+    pub fn add_file(self, path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref();
+        self.with(path.display().to_string(), Content::File(path.to_owned()))
+    }
+
+    fn with(mut self, name: String, content: Content) -> Self {
+        self.inputs.push(Input { name, content });
+        self
+    }
+
+    /// The library that links.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where there is no nvJitLink, with every place that was tried.
+    pub fn library(&self) -> Result<&Library> {
+        Ok(&self.toolkit.nvjitlink()?.library)
+    }
+
+    /// Links the inputs to a cubin, to PTX (of LTO IR alone) or to LTO IR (nvJitLink 13.3 or later).
+    ///
+    /// What the library said besides is in the artifact's diagnostics.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] where there is no nvJitLink; [`Error::InvalidOptions`] for options that
+    /// cannot be honoured; [`Error::InvalidInput`] for an input that is damaged, for another
+    /// architecture, newer than the library, or that defines what another does; [`Error::Io`] for a
+    /// file that cannot be read; [`Error::Unsupported`] where the library is too old;
+    /// [`Error::Library`] with code, log and options where it fails; [`Error::KernelsDropped`] and
+    /// [`Error::WrongOutput`] where it reports success for something else than was asked for.
+    #[doc(alias = "nvJitLinkComplete")]
+    #[doc(alias = "nvJitLinkGetLinkedCubin")]
+    #[doc(alias = "nvJitLinkGetLinkedPtx")]
+    #[doc(alias = "nvJitLinkGetLinkedLTOIR")]
+    pub fn link<T: Output>(&self) -> Result<T> {
+        self.options.check()?;
+        let nvjitlink = self.toolkit.nvjitlink()?;
+        let library = &nvjitlink.library;
+        let inputs: Vec<Ready<'_>> = self
+            .inputs
+            .iter()
+            .map(Input::ready)
+            .collect::<Result<_>>()?;
+        let plan = check::check(&inputs, self.arch, &self.options, library)?;
+        self.check_output(T::FETCH, &inputs, nvjitlink)?;
+        let flags = self.flags(T::FETCH, &plan);
+        let linked =
+            guarded(|guard| run(nvjitlink.api, self.arch, &flags, &inputs, T::FETCH, guard))?
+                .map_err(|failure| self.failed(failure, &flags, &plan, library))?;
+        let mut diagnostics = log::parse(&log::text(&linked.said), Severity::Note);
+        diagnostics.extend(log::parse(&log::text(&linked.warned), Severity::Warning));
+        tracing::debug!(arch = %self.arch, kind = T::KIND, "linked");
+        T::finish(
+            linked.bytes,
+            Context {
+                plan: &plan,
+                arch: self.arch,
+                relocatable: self.options.relocatable,
+                library,
+                diagnostics,
+            },
+        )
+    }
+
+    fn check_output(
+        &self,
+        fetch: Fetch,
+        inputs: &[Ready<'_>],
+        nvjitlink: &Opened<NvJitLink>,
+    ) -> Result<()> {
+        let library = &nvjitlink.library;
+        let unsupported = |what: &str, needs: &str| Error::Unsupported {
+            what: what.to_owned(),
+            needs: needs.to_owned(),
+            library: library.clone(),
+        };
+        let api = &nvjitlink.api;
+        let writes_lto =
+            api.nvJitLinkGetLinkedLTOIR.is_some() && api.nvJitLinkGetLinkedLTOIRSize.is_some();
+        if fetch == Fetch::LtoIr && !writes_lto {
+            return Err(unsupported("linking to LTO IR", "nvJitLink 13.3 or later"));
+        }
+        // 13.0 takes the flag and makes nothing of it.
+        let version = library.version.as_deref().and_then(check::numbers);
+        if self.options.relocatable && version.is_some_and(|version| version < (13, 2)) {
+            return Err(unsupported(
+                "a partial link (-r)",
+                "nvJitLink 13.2 or later",
+            ));
+        }
+        let other = inputs
+            .iter()
+            .find(|input| matches!(input.known, Known::Ptx(_) | Known::Cubin(_)));
+        match other {
+            Some(input) if fetch != Fetch::Cubin => Err(Error::InvalidOptions {
+                problem: format!(
+                    "{} is no LTO IR, of which alone PTX and LTO IR are linked",
+                    input.name
+                ),
+                hint: "link to `Cubin`, or compile the input to LTO IR".to_owned(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The flags behind `-arch`.
+    fn flags(&self, fetch: Fetch, plan: &Plan) -> Vec<String> {
+        let options = &self.options;
+        let mut flags = options.flags();
+        if options.lto || plan.lto || fetch != Fetch::Cubin {
+            flags.push("-lto".to_owned());
+        }
+        if fetch == Fetch::Ptx {
+            flags.push("-ptx".to_owned());
+        }
+        let needed = plan.modern && self.arch < Arch::SM_100;
+        if options.dialect == Dialect::Latest || needed {
+            flags.push("-nvvm-latest".to_owned());
+        }
+        flags.extend(options.extra.iter().cloned());
+        flags
+    }
+
+    fn failed(&self, failure: Failure, flags: &[String], plan: &Plan, library: &Library) -> Error {
+        let Failure {
+            stage,
+            input,
+            what: LinkFailed { code, log },
+        } = failure;
+        let log = log::text(&log);
+        let unresolved: Vec<String> = plan
+            .unresolved
+            .iter()
+            .map(|(name, input)| format!("`{name}`, which {input} uses"))
+            .collect();
+        let spelt = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
+        let unspeakable = plan.kernels.iter().find(|name| {
+            !name.chars().all(spelt) || name.starts_with(|c: char| c.is_ascii_digit())
+        });
+        let hint = if stage == Stage::Link && !unresolved.is_empty() {
+            Some(format!(
+                "add the input that defines {}",
+                unresolved.join(", ")
+            ))
+        } else if let (Stage::Link, Some(name)) = (stage, unspeakable) {
+            Some(format!(
+                "PTX cannot spell the kernel's name `{name}`: use letters, digits, `_` and `$`, and \
+                 no digit first"
+            ))
+        } else if log.contains("Unresolved extern") {
+            Some("add the input that defines it".to_owned())
+        } else if code == NVJITLINK_ERROR_UNRECOGNIZED_OPTION {
+            Some(format!(
+                "{library} lacks this option: leave it out, or use a library that has it"
+            ))
+        } else if stage == Stage::Add {
+            Some(format!(
+                "see that it is whole, made for {}, and not newer than {library}",
+                self.arch
+            ))
+        } else {
+            None
+        };
+        let options = std::iter::once(format!("-arch={}", self.arch));
+        LibraryError {
+            stage,
+            code: i32::try_from(code).unwrap_or(i32::MAX),
+            code_name: nvjitlink_code_name(code).to_owned(),
+            input,
+            diagnostics: log::parse(&log, Severity::Error),
+            log,
+            options: options.chain(flags.iter().cloned()).collect(),
+            library: library.clone(),
+            hint,
+        }
+        .into()
+    }
+}
+
+/// A failed call, where it happened, and the input it happened on.
+struct Failure {
+    stage: Stage,
+    input: Option<String>,
+    what: LinkFailed,
+}
+
+/// One link: the first failure ends it, since the library reports success for what comes after one.
+fn run(
+    api: NvJitLink,
+    arch: Arch,
+    flags: &[String],
+    inputs: &[Ready<'_>],
+    fetch: Fetch,
+    guard: &Guarded,
+) -> Result<Linked, Failure> {
+    let at = |stage, input: Option<&str>| {
+        let input = input.map(str::to_owned);
+        move |what| Failure { stage, input, what }
+    };
+    let flags: Vec<CString> = flags.iter().map(|flag| c_string(flag)).collect();
+    let mut linker =
+        RawLinker::create(api, arch, &flags, guard).map_err(at(Stage::Create, None))?;
+    for input in inputs {
+        linker = linker
+            .add(
+                input.kind().raw(),
+                &input.bytes(),
+                &c_string(input.name),
+                guard,
+            )
+            .map_err(at(Stage::Add, Some(input.name)))?;
+    }
+    // With one input there is no doubt which one it is.
+    let only = match inputs {
+        [one] => Some(one.name),
+        _ => None,
+    };
+    let linker = linker.complete(guard).map_err(at(Stage::Link, only))?;
+    let absent = || {
+        Err(LinkFailed {
+            code: u32::MAX,
+            log: Vec::new(),
+        })
+    };
+    linker
+        .fetch(fetch, guard)
+        .unwrap_or_else(absent)
+        .map_err(at(Stage::Fetch, None))
+}
+
+/// Names and flags with a NUL byte were refused before.
+fn c_string(text: &str) -> CString {
+    CString::new(text).unwrap_or_default()
+}
+
+impl fmt::Debug for Linker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Linker")
+            .field("arch", &self.arch)
+            .field("options", &self.options)
+            .field(
+                "inputs",
+                &self
+                    .inputs
+                    .iter()
+                    .map(|input| &input.name)
+                    .collect::<Vec<_>>(),
+            )
+            .finish_non_exhaustive()
+    }
+}

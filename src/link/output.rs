@@ -1,0 +1,123 @@
+//! From the library's bytes to an artifact: success is a claim, and is checked.
+
+use super::check::Plan;
+use super::symbols::Symbols;
+use crate::arch::Arch;
+use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
+use crate::diagnostic::Diagnostic;
+use crate::error::{Error, Library, Result};
+
+/// What a [`Linker`](super::Linker) links to: [`Cubin`], [`Ptx`] or [`LtoIr`].
+pub trait Output: Artifact + sealed::Finish {}
+
+impl<T: Artifact + sealed::Finish> Output for T {}
+
+/// What was asked for, for the check of what came.
+pub struct Context<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) arch: Arch,
+    pub(super) relocatable: bool,
+    pub(super) library: &'a Library,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Context<'_> {
+    fn wrong(self, problem: String, hint: &str) -> Error {
+        Error::WrongOutput {
+            problem,
+            hint: hint.to_owned(),
+            library: self.library.clone(),
+            diagnostics: self.diagnostics,
+        }
+    }
+
+    /// Every kernel that the inputs promised is there.
+    fn check_kernels(self, has: impl Fn(&str) -> bool) -> Result<Self> {
+        let missing = self.plan.kernels.iter().filter(|name| !has(name));
+        let kernels: Vec<String> = missing.cloned().collect();
+        if kernels.is_empty() {
+            return Ok(self);
+        }
+        Err(Error::KernelsDropped {
+            kernels,
+            library: self.library.clone(),
+            diagnostics: self.diagnostics,
+        })
+    }
+}
+
+pub(super) mod sealed {
+    /// How bytes of the library become the artifact.
+    pub trait Finish: Sized {
+        /// What is fetched.
+        const FETCH: crate::sys::Fetch;
+
+        /// Checks what came and makes the artifact.
+        fn finish(bytes: Vec<u8>, context: super::Context<'_>) -> crate::error::Result<Self>;
+    }
+}
+
+impl sealed::Finish for Cubin {
+    const FETCH: crate::sys::Fetch = crate::sys::Fetch::Cubin;
+
+    fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
+        let (Ok(cubin), Some(symbols)) = (
+            Cubin::from_bytes(bytes.as_slice()),
+            Symbols::of_cubin(&bytes),
+        ) else {
+            let problem = format!("its {} bytes are no cubin", bytes.len());
+            return Err(context.wrong(problem, "see that an input defines a kernel"));
+        };
+        let context = context.check_kernels(|name| symbols.kernels.iter().any(|k| k == name))?;
+        if context.relocatable {
+            return Ok(cubin.with_diagnostics(context.diagnostics));
+        }
+        if !symbols.undefined.is_empty() {
+            let names = symbols.undefined.join(", ");
+            let problem = format!("the cubin refers to {names}, which no input defines");
+            return Err(context.wrong(problem, "add the input that defines it"));
+        }
+        // Nobody may have said which kernels LTO IR has; that it has none at all is seen here.
+        if context.plan.lto && !symbols.any {
+            return Err(context.wrong(
+                "the cubin has nothing in it".to_owned(),
+                "link LTO IR that defines a kernel: one of libNVVM must name it in `@llvm.used`, \
+                 as `nvvm::Program` sees to",
+            ));
+        }
+        Ok(cubin.with_diagnostics(context.diagnostics))
+    }
+}
+
+impl sealed::Finish for Ptx {
+    const FETCH: crate::sys::Fetch = crate::sys::Fetch::Ptx;
+
+    fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
+        let ptx = match Ptx::from_bytes(bytes) {
+            Ok(ptx) => ptx,
+            Err(e) => {
+                return Err(context.wrong(
+                    format!("its PTX cannot be read: {e}"),
+                    "see whether a name in the inputs holds a character that PTX cannot spell",
+                ));
+            }
+        };
+        let context = context.check_kernels(|name| ptx.kernel(name).is_some())?;
+        Ok(ptx.with_diagnostics(context.diagnostics))
+    }
+}
+
+impl sealed::Finish for LtoIr {
+    const FETCH: crate::sys::Fetch = crate::sys::Fetch::LtoIr;
+
+    fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
+        let kernels = context.plan.kernels.clone();
+        match LtoIr::new("LTO IR", bytes, kernels, Some(context.arch)) {
+            Ok(lto) => Ok(lto.with_diagnostics(context.diagnostics)),
+            Err(e) => Err(context.wrong(
+                format!("its LTO IR cannot be read: {e}"),
+                "report it with the inputs that show it",
+            )),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Linking on the real nvJitLink of each toolkit.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/raw.rs"]
+mod raw;
+
+mod languages;
+mod refused;
+mod results;
