@@ -35,6 +35,7 @@ const NEWER_ABI: u8 = 8;
 
 pub(super) fn read(data: &[u8]) -> Result<Contents, String> {
     let header = Header::parse(data).map_err(damaged)?;
+    header.endian().map_err(damaged)?;
     header.program_headers(Le, data).map_err(damaged)?;
     let sections = header.sections(Le, data).map_err(damaged)?;
     for section in sections.iter() {
