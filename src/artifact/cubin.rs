@@ -88,7 +88,8 @@ impl Cubin {
     /// The architecture it was made for.
     ///
     /// The letter of `sm_100f`, and that of `sm_90a` from CUDA 13 on, stands in a note that ptxas
-    /// leaves; a cubin without the note is taken for one without the letter.
+    /// leaves; a cubin without the note, as nvJitLink's `-r` makes it, is taken for one without the
+    /// letter.
     #[must_use]
     pub fn arch(&self) -> Arch {
         self.contents.arch

@@ -16,7 +16,8 @@ pub struct CubinKernel {
     /// Registers of each thread.
     pub registers: u32,
     /// Static shared memory of each block, in bytes, without what `sm_90` and later keep for
-    /// themselves, which `cuobjdump` counts.
+    /// themselves, which `cuobjdump` counts. nvJitLink's `-r` may leave a few bytes here for a kernel
+    /// that has none.
     pub shared_bytes: u64,
     /// Local memory of each thread outside the stack, in bytes; recent compilers put all on the
     /// stack.
@@ -59,7 +60,8 @@ pub struct CubinFunction {
 pub enum CubinLinkage {
     /// Every cubin that it is linked with.
     Global,
-    /// Every cubin too, of which another may bring the definition.
+    /// Every cubin too, of which another may bring the definition; older compilers (12.x below
+    /// `sm_100`) mark kernels so, and functions not.
     Weak,
     /// This cubin alone.
     Local,
