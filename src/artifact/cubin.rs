@@ -5,27 +5,32 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::ptx::ExternSymbol;
 use super::{bytes, file};
+use crate::arch::Arch;
 use crate::diagnostic::Diagnostic;
 use crate::error::{InvalidInput, Result};
 
-/// The size of the header of a 64-bit ELF file.
-const HEADER: usize = 64;
-/// Where an ELF file says which machine it is for, two bytes.
-const MACHINE_AT: usize = 18;
-/// The machine of NVIDIA's GPUs.
-const CUDA: u16 = 190;
+mod info;
+mod model;
+mod read;
+mod refusal;
+
+use model::Contents;
+pub use model::{CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
 
 /// A cubin: machine code for one kind of GPU, an ELF file.
 ///
-/// That the bytes are an ELF file for NVIDIA's GPUs is checked; the driver checks the rest when it
-/// loads it.
+/// Its headers and its tables are read when it becomes a `Cubin`; the driver checks the code itself
+/// when it loads it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Stored")]
 pub struct Cubin {
     #[serde(with = "bytes")]
     bytes: Vec<u8>,
     diagnostics: Vec<Diagnostic>,
+    #[serde(skip)]
+    contents: Contents,
 }
 
 /// What serde reads, before it is checked.
@@ -45,85 +50,30 @@ impl TryFrom<Stored> for Cubin {
     }
 }
 
-/// Whether the tables of a 64-bit ELF file, and each section and segment with bytes, lie within it.
-fn is_whole(bytes: &[u8]) -> bool {
-    const NO_BYTES: u32 = 8;
-    let half = |at: usize| {
-        let two = bytes.get(at..)?.first_chunk()?;
-        Some(u64::from(u16::from_le_bytes(*two)))
-    };
-    let long = |at: u64| {
-        let at = usize::try_from(at).ok()?;
-        Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
-    };
-    let word = |at: u64| {
-        let at = usize::try_from(at).ok()?;
-        Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
-    };
-    let within = |offset: u64, size: u64| {
-        offset
-            .checked_add(size)
-            .is_some_and(|end| end <= bytes.len() as u64)
-    };
-    // Offset, size of an entry, number of entries; then where an entry has its offset and size.
-    let table = |offset: u64, entry: usize, count: usize, least: u64, span: [u64; 2], kind: u64| {
-        let (start, size, count) = (long(offset)?, half(entry)?, half(count)?);
-        if count == 0 {
-            return Some(true);
-        }
-        if size < least || !within(start, size * count) {
-            return Some(false);
-        }
-        for n in 0..count {
-            let at = start + n * size;
-            let has_bytes = kind == 0 || word(at + kind)? != NO_BYTES;
-            if has_bytes && !within(long(at + span[0])?, long(at + span[1])?) {
-                return Some(false);
-            }
-        }
-        Some(true)
-    };
-    let segments = table(32, 54, 56, 56, [8, 32], 0);
-    let sections = table(40, 58, 60, 64, [24, 32], 4);
-    bytes.get(4) == Some(&2) && segments == Some(true) && sections == Some(true)
-}
-
 impl Cubin {
     /// Takes a cubin that nvcc, ptxas, NVRTC or nvJitLink made.
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidInput`](crate::Error::InvalidInput) when the bytes are no ELF file for
-    /// NVIDIA's GPUs.
+    /// [`Error::InvalidInput`](crate::Error::InvalidInput) when the bytes are no cubin, are cut
+    /// off, or are of a format or for an architecture that is not known here.
     #[doc(alias = "nvJitLinkGetLinkedCubin")]
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
         Cubin::new("cubin", bytes.into())
     }
 
     fn new(input: &str, bytes: Vec<u8>) -> Result<Self> {
-        let problem = if !bytes.starts_with(b"\x7fELF") {
-            Some("no cubin begins like this".to_owned())
-        } else if bytes.len() < HEADER {
-            Some(format!("{} bytes are too few for a cubin", bytes.len()))
-        } else {
-            let machine = bytes.get(MACHINE_AT..).and_then(<[u8]>::first_chunk);
-            match machine.map(|two| u16::from_le_bytes(*two)) {
-                // The driver gets no length: what it reads has to lie within the bytes.
-                Some(CUDA) => (!is_whole(&bytes)).then(|| {
-                    "it is cut: parts that its headers name lie beyond its end".to_owned()
-                }),
-                machine => Some(format!(
-                    "it is an ELF file for machine {}, and a GPU's is {CUDA}",
-                    machine.unwrap_or(0)
-                )),
-            }
+        let read = match refusal::problem(&bytes) {
+            Some(problem) => Err(problem),
+            None => read::read(&bytes),
         };
-        match problem {
-            None => Ok(Cubin {
+        match read {
+            Ok(contents) => Ok(Cubin {
                 bytes,
                 diagnostics: Vec::new(),
+                contents,
             }),
-            Some(problem) => Err(InvalidInput {
+            Err(problem) => Err(InvalidInput {
                 input: input.to_owned(),
                 line: None,
                 problem,
@@ -133,6 +83,50 @@ impl Cubin {
             }
             .into()),
         }
+    }
+
+    /// The architecture it was made for.
+    ///
+    /// The letter of `sm_100f`, and that of `sm_90a` from CUDA 13 on, stands in a note that ptxas
+    /// leaves; a cubin without the note, as nvJitLink's `-r` makes it, is taken for one without the
+    /// letter.
+    #[must_use]
+    pub fn arch(&self) -> Arch {
+        self.contents.arch
+    }
+
+    /// The kernels it defines, in the order of its table of symbols.
+    #[must_use]
+    #[doc(alias = "cuLibraryEnumerateKernels")]
+    pub fn kernels(&self) -> &[CubinKernel] {
+        &self.contents.kernels
+    }
+
+    /// A kernel by name, as it stands in the code (mangled, where C++ mangles).
+    #[must_use]
+    pub fn kernel(&self, name: &str) -> Option<&CubinKernel> {
+        self.kernels().iter().find(|kernel| kernel.name == name)
+    }
+
+    /// The device functions it defines that were not inlined, kernels left out.
+    #[must_use]
+    pub fn functions(&self) -> &[CubinFunction] {
+        &self.contents.functions
+    }
+
+    /// What it uses and a link has still to bring.
+    ///
+    /// What every driver or linker brings is left out, such as `vprintf` and `malloc`, and so is
+    /// shared memory that the launch sizes.
+    #[must_use]
+    pub fn undefined(&self) -> &[ExternSymbol] {
+        &self.contents.undefined
+    }
+
+    /// Whether it is still to be linked, as `-rdc=true` and `-r` make it.
+    #[must_use]
+    pub fn is_relocatable(&self) -> bool {
+        self.contents.relocatable
     }
 
     /// The ELF file itself.
@@ -185,39 +179,9 @@ impl fmt::Debug for Cubin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cubin")
             .field("bytes", &format_args!("[{} bytes]", self.bytes.len()))
+            .field("arch", &self.contents.arch)
+            .field("kernels", &self.contents.kernels)
             .field("diagnostics", &self.diagnostics)
             .finish()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rstest::rstest;
-
-    fn header(machine: u16) -> Vec<u8> {
-        let mut bytes = vec![0; HEADER];
-        bytes[..5].copy_from_slice(b"\x7fELF\x02");
-        bytes[MACHINE_AT..MACHINE_AT + 2].copy_from_slice(&machine.to_le_bytes());
-        bytes
-    }
-
-    #[rstest]
-    #[case::empty(Vec::new(), "no cubin begins like this")]
-    #[case::ptx(b".version 8.0".to_vec(), "no cubin begins like this")]
-    #[case::cut(header(CUDA)[..40].to_vec(), "40 bytes are too few")]
-    #[case::x86(header(62), "for machine 62")]
-    fn what_is_no_cubin_is_refused(#[case] bytes: Vec<u8>, #[case] problem: &str) {
-        let refused = Cubin::from_bytes(bytes).unwrap_err().to_string();
-        assert!(refused.contains(problem), "{refused}");
-    }
-
-    #[test]
-    fn serde_keeps_the_bytes_and_checks_them_again() {
-        let cubin = Cubin::from_bytes(header(CUDA)).unwrap();
-        let json = serde_json::to_string(&cubin).unwrap();
-        assert_eq!(serde_json::from_str::<Cubin>(&json).unwrap(), cubin);
-        let other = serde_json::json!({ "bytes": "AAAA" });
-        assert!(serde_json::from_value::<Cubin>(other).is_err());
     }
 }

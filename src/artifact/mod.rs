@@ -26,7 +26,7 @@ mod kind;
 mod ltoir;
 mod ptx;
 
-pub use cubin::Cubin;
+pub use cubin::{Cubin, CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
 pub use kind::Artifact;
 pub use ltoir::LtoIr;
 pub use ptx::{ExternKind, ExternSymbol, IsaVersion, Linkage, Parameter, Ptx, PtxKernel};

@@ -7,15 +7,14 @@ use std::sync::Arc;
 
 use super::context::Place;
 use super::cudarc::driver::CudaContext;
-use super::driver::Driver;
 use super::errors::messages;
 use super::global::{Bits, Global};
 use super::kernel::Kernel;
 use super::load::{Image, LoadOptions};
 use super::near::nearest;
-use super::prepare::{Prepared, prepare};
+use super::prepare::{Prepared, lost, prepare};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{Error, InvalidInput, Library, Result};
+use crate::error::{Error, InvalidInput, Result};
 use crate::sys::cuda::{Failure, RawKernel, RawLibrary, consts};
 
 /// Code that is loaded into a context; a clone is cheap and stands for the same code.
@@ -102,7 +101,7 @@ impl Module {
                     .map_err(|e| driver.error_on(e, Some(name), &library.logs().1)),
                 Ok(_) => Ok(()),
                 Err(Failure::Code { code, .. }) if code == consts::ERROR_NOT_FOUND && linked => {
-                    Err(lost(name, linker.as_ref(), driver))
+                    Err(lost(name, linker.as_ref().unwrap_or(&driver.library), &[]))
                 }
                 Err(e) => Err(driver.error_on(e, Some(name), &library.logs().1)),
             });
@@ -149,8 +148,7 @@ impl Module {
         Ok(Kernel::new(self.loaded.clone(), name, kernel, function))
     }
 
-    /// The names of the kernels, where they are known: of PTX always, of LTO IR where its maker said,
-    /// of a cubin with a driver of CUDA 12.4 or later.
+    /// The names of the kernels, as they stand in the code that was loaded.
     #[must_use]
     #[doc(alias = "cuLibraryEnumerateKernels")]
     pub fn kernel_names(&self) -> &[String] {
@@ -270,17 +268,6 @@ pub struct NotUnloaded {
 impl From<NotUnloaded> for Error {
     fn from(e: NotUnloaded) -> Self {
         e.error
-    }
-}
-
-fn lost(name: &str, linker: Option<&Library>, driver: &Driver) -> Error {
-    Error::WrongOutput {
-        problem: format!("the kernel {name} is not in the linked code"),
-        hint:
-            "give it external linkage, or pin it: what libNVVM compiles to `LtoIr` here is pinned"
-                .to_owned(),
-        library: linker.unwrap_or(&driver.library).clone(),
-        diagnostics: Vec::new(),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn prepare(
     match image {
         Image::Cubin(cubin) => Ok(Prepared {
             code: cubin.as_bytes().to_vec(),
-            kernels: Vec::new(),
+            kernels: cubin.kernels().iter().map(|k| k.name.clone()).collect(),
             linked: false,
             linker: None,
             diagnostics: cubin.diagnostics().to_vec(),
@@ -57,13 +57,13 @@ fn of_lto(device: Arch, lto: &LtoIr, options: &LoadOptions) -> Result<Prepared> 
         });
     }
     let (cubin, linker) = link::lto(&toolkit(options)?, lto, device)?;
-    Ok(of_linked(
+    of_linked(
         cubin,
         linker,
         lto.kernels().to_vec(),
         lto.diagnostics(),
         format!("the LTO IR was linked for {device}"),
-    ))
+    )
 }
 
 fn of_ptx(driver: &Driver, device: Arch, ptx: &Ptx, options: &LoadOptions) -> Result<Prepared> {
@@ -80,7 +80,7 @@ fn of_ptx(driver: &Driver, device: Arch, ptx: &Ptx, options: &LoadOptions) -> Re
         LoadPolicy::Driver => None,
         LoadPolicy::Cubin => {
             let linked = link::ptx(&toolkit(options)?, ptx, device)?;
-            return Ok(of_linked_ptx(linked, ptx, device));
+            return of_linked_ptx(linked, ptx, device);
         }
         LoadPolicy::Auto => {
             let linked = toolkit(options).and_then(|toolkit| link::ptx(&toolkit, ptx, device));
@@ -91,7 +91,7 @@ fn of_ptx(driver: &Driver, device: Arch, ptx: &Ptx, options: &LoadOptions) -> Re
                 Ok((_, linker)) if reads_it && is_of_a_later_major(&linker, driver) => Some(
                     format!("{linker} is of a later major version than the driver"),
                 ),
-                Ok(linked) => return Ok(of_linked_ptx(linked, ptx, device)),
+                Ok(linked) => return of_linked_ptx(linked, ptx, device),
                 Err(e) => Some(short(&e)),
             }
         }
@@ -123,7 +123,7 @@ fn of_ptx(driver: &Driver, device: Arch, ptx: &Ptx, options: &LoadOptions) -> Re
     })
 }
 
-fn of_linked_ptx((cubin, linker): (Cubin, Library), ptx: &Ptx, device: Arch) -> Prepared {
+fn of_linked_ptx((cubin, linker): (Cubin, Library), ptx: &Ptx, device: Arch) -> Result<Prepared> {
     let what = format!("PTX {} was made a cubin for {device}", ptx.isa_version());
     of_linked(cubin, linker, names(ptx), ptx.diagnostics(), what)
 }
@@ -134,17 +134,33 @@ fn of_linked(
     kernels: Vec<String>,
     earlier: &[Diagnostic],
     what: String,
-) -> Prepared {
+) -> Result<Prepared> {
+    // The driver would say it too, later and with less: nvJitLink may drop a kernel without a word.
+    if let Some(name) = kernels.iter().find(|name| cubin.kernel(name).is_none()) {
+        return Err(lost(name, &linker, cubin.diagnostics()));
+    }
     let mut diagnostics = earlier.to_vec();
     diagnostics.extend_from_slice(cubin.diagnostics());
     let note = format!("{what} by {linker}");
     diagnostics.push(Diagnostic::new(Severity::Note, note));
-    Prepared {
+    Ok(Prepared {
         code: cubin.as_bytes().to_vec(),
-        kernels,
+        kernels: cubin.kernels().iter().map(|k| k.name.clone()).collect(),
         linked: true,
         linker: Some(linker),
         diagnostics,
+    })
+}
+
+/// A kernel that was promised and is not in what came of it.
+pub(super) fn lost(name: &str, library: &Library, diagnostics: &[Diagnostic]) -> Error {
+    Error::WrongOutput {
+        problem: format!("the kernel {name} is not in the linked code"),
+        hint:
+            "give it external linkage, or pin it: what libNVVM compiles to `LtoIr` here is pinned"
+                .to_owned(),
+        library: library.clone(),
+        diagnostics: diagnostics.to_vec(),
     }
 }
 

@@ -13,6 +13,9 @@ use crate::workspace::Workspace;
 pub fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<()> {
     let all: Vec<_> = toolkit::all().collect();
     timed("toolkits", |_| toolkit::install(workspace, &all))?;
+    timed("cuobjdump", |_| {
+        toolkit::install_cuobjdump(workspace).map(drop)
+    })?;
     timed("tests of the commands with all their features", |name| {
         let tests = Cargo::on_xtask("test", "bindgen,demo").passing(arguments);
         headers::with_libclang(workspace, tests)?.run(name, workspace)

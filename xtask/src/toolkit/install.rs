@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::manifest::{self, Installed, Manifest, State};
-use super::pins::{LIBCLANG, Package, Pinned};
+use super::pins::{CUOBJDUMP, LIBCLANG, Package, Pinned};
 use super::python::Python;
 use crate::error::{Error, Result};
 use crate::workspace::Workspace;
@@ -22,6 +22,11 @@ pub fn install(workspace: &Workspace, versions: &[&Pinned]) -> Result<()> {
 /// Installs the folder that holds libclang if it is not there yet, and returns it.
 pub fn install_libclang(workspace: &Workspace) -> Result<PathBuf> {
     install_into(&workspace.tools().join("libclang"), &LIBCLANG)
+}
+
+/// Installs the folder that holds cuobjdump if it is not there yet, and returns it.
+pub fn install_cuobjdump(workspace: &Workspace) -> Result<PathBuf> {
+    install_into(&workspace.tools().join("cuobjdump"), &CUOBJDUMP)
 }
 
 /// Python is looked for only when something is to be fetched.

@@ -9,5 +9,5 @@ mod manifest;
 mod pins;
 mod python;
 
-pub use install::{install, install_libclang};
+pub use install::{install, install_cuobjdump, install_libclang};
 pub use pins::{Pinned, all, find, known, newest};

@@ -82,6 +82,13 @@ pub const LIBCLANG: Pinned = Pinned {
     packages: &[package("libclang", "18.1.1")],
 };
 
+/// What the tests hold the reading of cubins against.
+pub const CUOBJDUMP: Pinned = Pinned {
+    title: "cuobjdump",
+    version: "13.5.37",
+    packages: &[package("nvidia-cuda-cuobjdump", "13.5.37")],
+};
+
 /// Every known toolkit, oldest first.
 pub fn all() -> impl Iterator<Item = &'static Pinned> {
     PINS.iter()
