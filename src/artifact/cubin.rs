@@ -48,6 +48,8 @@ impl TryFrom<Stored> for Cubin {
 /// Whether the tables of a 64-bit ELF file, and each section and segment with bytes, lie within it.
 fn is_whole(bytes: &[u8]) -> bool {
     const NO_BYTES: u32 = 8;
+    // Of NVIDIA's own kinds, which begin here, some have a size and no bytes.
+    const OWN_KINDS: u32 = 0x7000_0000;
     let half = |at: usize| {
         let two = bytes.get(at..)?.first_chunk()?;
         Some(u64::from(u16::from_le_bytes(*two)))
@@ -76,7 +78,10 @@ fn is_whole(bytes: &[u8]) -> bool {
         }
         for n in 0..count {
             let at = start + n * size;
-            let has_bytes = kind == 0 || word(at + kind)? != NO_BYTES;
+            let has_bytes = match kind {
+                0 => true,
+                _ => !matches!(word(at + kind)?, NO_BYTES | OWN_KINDS..),
+            };
             if has_bytes && !within(long(at + span[0])?, long(at + span[1])?) {
                 return Some(false);
             }
