@@ -57,6 +57,7 @@ pub mod error;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod guard;
+pub mod nvrtc;
 pub mod nvvm;
 mod sync;
 pub mod sys;

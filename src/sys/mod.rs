@@ -19,6 +19,7 @@ pub use nvjitlink::NvJitLink;
 #[cfg(feature = "gpu")]
 pub(crate) use nvjitlink::{Input, LinkFailed, RawLinker, code_name as nvjitlink_code_name};
 pub use nvrtc::Nvrtc;
+pub(crate) use nvrtc::{NvrtcFailed, RawNvrtc};
 pub use nvvm::Nvvm;
 pub(crate) use nvvm::{Failed, RawProgram};
 pub use table::{MissingSymbol, Table};
