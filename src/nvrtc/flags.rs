@@ -29,7 +29,10 @@ pub(super) fn flags(options: &Options, version: Needs, library: &Library) -> Res
     }
     if options.language.float128 && options.arch < crate::Arch::SM_100 {
         return Err(refused(
-            format!("`language.float128` is there from sm_100 on, not for {}", options.arch),
+            format!(
+                "`language.float128` is there from sm_100 on, not for {}",
+                options.arch
+            ),
             "compile for sm_100 or newer, or leave it out",
         ));
     }
@@ -63,7 +66,10 @@ pub(super) fn flags(options: &Options, version: Needs, library: &Library) -> Res
     flags.push("--modify-stack-limit=false".to_owned());
     flags.extend(options.extra.iter().cloned());
     match flags.iter().find(|flag| flag.contains('\0')) {
-        Some(flag) => Err(refused(format!("an option holds {flag:?}"), "take the NUL byte out")),
+        Some(flag) => Err(refused(
+            format!("an option holds {flag:?}"),
+            "take the NUL byte out",
+        )),
         None => Ok(flags),
     }
 }
@@ -93,14 +99,22 @@ impl List {
 fn code(options: &Options, list: &mut List) {
     let code = &options.code;
     list.when(code.relocatable, "--relocatable-device-code=true", ALL);
-    list.when(code.extensible_whole_program, "--extensible-whole-program", ALL);
+    list.when(
+        code.extensible_whole_program,
+        "--extensible-whole-program",
+        ALL,
+    );
     list.value("--maxrregcount", code.max_registers, ALL);
     list.when(code.fast_math, "--use_fast_math", ALL);
     list.value("--ftz", code.ftz, ALL);
     list.value("--prec-sqrt", code.prec_sqrt, ALL);
     list.value("--prec-div", code.prec_div, ALL);
     list.value("--fmad", code.fmad, ALL);
-    list.when(code.extra_vectorization, "--extra-device-vectorization", ALL);
+    list.when(
+        code.extra_vectorization,
+        "--extra-device-vectorization",
+        ALL,
+    );
     list.each("--ptxas-options", &code.ptxas);
     list.value("--split-compile", code.split_compile, (12, 9));
     let fast = code.fast_compile.map(|fast| match fast {
@@ -133,13 +147,25 @@ fn language(options: &Options, list: &mut List) {
         list.value("--std", Some(name), needs);
     }
     list.value("--builtin-move-forward", language.builtin_move_forward, ALL);
-    list.value("--builtin-initializer-list", language.builtin_initializer_list, ALL);
-    list.when(language.device_by_default, "--device-as-default-execution-space", ALL);
+    list.value(
+        "--builtin-initializer-list",
+        language.builtin_initializer_list,
+        ALL,
+    );
+    list.when(
+        language.device_by_default,
+        "--device-as-default-execution-space",
+        ALL,
+    );
     list.when(language.int128, "--device-int128", ALL);
     list.when(language.float128, "--device-float128", (12, 9));
     list.when(language.restrict, "--restrict", ALL);
     list.when(language.minimal, "--minimal", (12, 4));
-    list.when(options.preprocessor.no_source_include, "--no-source-include", ALL);
+    list.when(
+        options.preprocessor.no_source_include,
+        "--no-source-include",
+        ALL,
+    );
 }
 
 fn diagnostics(options: &Options, list: &mut List) {
@@ -149,11 +175,23 @@ fn diagnostics(options: &Options, list: &mut List) {
     list.each("--diag-suppress", &said.suppress);
     list.each("--diag-warn", &said.warnings);
     list.when(said.inline_remarks, "--optimization-info=inline", ALL);
-    list.when(said.error_numbers == Some(true), "--display-error-number", ALL);
-    list.when(said.error_numbers == Some(false), "--no-display-error-number", ALL);
+    list.when(
+        said.error_numbers == Some(true),
+        "--display-error-number",
+        ALL,
+    );
+    list.when(
+        said.error_numbers == Some(false),
+        "--no-display-error-number",
+        ALL,
+    );
     list.value("--brief-diagnostics", said.brief, (12, 4));
     list.when(said.reorder, "--Wreorder", (13, 5));
-    list.when(said.warnings_as_errors, "--warning-as-error=all-warnings", (13, 5));
+    list.when(
+        said.warnings_as_errors,
+        "--warning-as-error=all-warnings",
+        (13, 5),
+    );
     list.value("--version-ident", said.version_ident, ALL);
 }
 
@@ -170,7 +208,11 @@ fn pch(options: &Options, list: &mut List) -> Result<()> {
     list.value("--pch-dir", folder, PCH);
     list.when(pch.verbose, "--pch-verbose=true", PCH);
     list.value("--pch-messages", pch.messages, PCH);
-    list.value("--instantiate-templates-in-pch", pch.instantiate_templates, PCH);
+    list.value(
+        "--instantiate-templates-in-pch",
+        pch.instantiate_templates,
+        PCH,
+    );
     Ok(())
 }
 
@@ -213,9 +255,15 @@ const TYPED: &[(&[&str], &str)] = &[
     (&["--std", "-std"], "language.standard"),
     (&["--device-debug", "-G"], "debug.full"),
     (&["--generate-line-info", "-lineinfo"], "debug.line_info"),
-    (&["--relocatable-device-code", "-rdc", "--device-c", "-dc"], "code.relocatable"),
+    (
+        &["--relocatable-device-code", "-rdc", "--device-c", "-dc"],
+        "code.relocatable",
+    ),
     (&["--fdevice-time-trace"], "time_trace"),
-    (&["--pch", "-pch", "--create-pch", "--use-pch", "--pch-dir"], "pch"),
+    (
+        &["--pch", "-pch", "--create-pch", "--use-pch", "--pch-dir"],
+        "pch",
+    ),
     (&["--split-compile"], "code.split_compile"),
 ];
 

@@ -85,7 +85,6 @@ mod tests;
 pub use capabilities::{Capabilities, LlvmVersion};
 pub use libdevice::Libdevice;
 pub(crate) use libdevice::check as check_libdevice;
-#[cfg(feature = "gpu")]
 pub(crate) use log::text as escaped;
 pub use options::{Dialect, OptLevel, Options};
 pub use output::Output;

@@ -218,7 +218,7 @@ impl Nvrtc {
     }
 
     /// `nvrtcVersion`: major and minor.
-    pub(crate) fn version(&self) -> Result<(u32, u32), NvrtcFailed> {
+    pub(crate) fn major_minor(&self) -> Result<(u32, u32), NvrtcFailed> {
         let (mut major, mut minor) = (0, 0);
         // SAFETY: two places for integers.
         check(unsafe { (self.nvrtcVersion)(&mut major, &mut minor) })?;
@@ -236,6 +236,9 @@ impl Nvrtc {
         let mut archs = vec![0; usize::try_from(count).unwrap_or(0)];
         // SAFETY: the library writes the `count` integers that it asked for.
         check(unsafe { (self.nvrtcGetSupportedArchs)(archs.as_mut_ptr()) })?;
-        Ok(archs.into_iter().filter_map(|n| n.try_into().ok()).collect())
+        Ok(archs
+            .into_iter()
+            .filter_map(|n| n.try_into().ok())
+            .collect())
     }
 }

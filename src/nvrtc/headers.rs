@@ -1,0 +1,44 @@
+//! The include folder of the toolkit that NVRTC belongs to.
+
+use std::path::{Path, PathBuf};
+
+/// The folders where the CUDA headers may lie, for a library at this path, in order.
+///
+/// Beside the wheel of CUDA 12 lies that of the runtime; everything else keeps `include` beside
+/// `lib`, or below `targets`.
+pub(super) fn candidates(library: &Path) -> Vec<PathBuf> {
+    let real = std::fs::canonicalize(library).ok();
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in [Some(library), real.as_deref()].into_iter().flatten() {
+        let Some(prefix) = path.parent().and_then(Path::parent) else {
+            continue;
+        };
+        let beside = prefix
+            .file_name()
+            .is_some_and(|name| name == "cuda_nvrtc")
+            .then(|| prefix.parent())
+            .flatten();
+        let mut push = |folder: PathBuf| {
+            if !found.contains(&folder) {
+                found.push(folder);
+            }
+        };
+        match beside {
+            Some(nvidia) => push(nvidia.join("cuda_runtime").join("include")),
+            None => {
+                push(prefix.join("include"));
+                for target in ["x86_64-linux", "sbsa-linux"] {
+                    push(prefix.join("targets").join(target).join("include"));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The first of them that has the headers.
+pub(super) fn folder(library: &Path) -> Option<PathBuf> {
+    candidates(library)
+        .into_iter()
+        .find(|folder| folder.join("cuda_fp16.h").is_file())
+}
