@@ -54,6 +54,16 @@ fn a_header_in_memory_is_found(#[values("12.0", "13.5")] version: &str) {
     assert!(ptx.kernel("k").is_some());
 }
 
+#[rstest]
+fn the_headers_of_the_toolkit_are_found_by_themselves(
+    #[values("12.0", "12.4", "12.9", "13.0", "13.5")] version: &str,
+    #[values("cuda_fp16.h", "cooperative_groups.h")] header: &str,
+) {
+    let source = format!("#include <{header}>\n{STORE}");
+    let ptx: Ptx = program(version, &source).compile(&sm_80()).unwrap();
+    assert!(ptx.kernel("k").is_some());
+}
+
 #[test]
 fn a_missing_header_names_the_folders_and_the_way_to_add_it() {
     let mut options = sm_80();
@@ -149,7 +159,12 @@ fn sources_and_names_beyond_ascii_compile() {
     let mut options = sm_80();
     options.debug.line_info = true;
     let ptx: Ptx = program.compile(&options).unwrap();
-    assert!(ptx.as_str().contains("größe.cu"), "{}", ptx.as_str());
+    // The library escapes what is not ASCII by the octal numbers of its bytes.
+    assert!(
+        ptx.as_str().contains(r"/gr\303\266\303\237e.cu"),
+        "{}",
+        ptx.as_str()
+    );
 }
 
 #[test]
