@@ -24,9 +24,13 @@ pub(super) fn candidates(library: &Path) -> Vec<PathBuf> {
             }
         };
         match beside {
-            Some(nvidia) => push(nvidia.join("cuda_runtime").join("include")),
+            Some(nvidia) => {
+                push(nvidia.join("cuda_runtime").join("include"));
+                push(nvidia.join("cuda_cccl").join("include"));
+            }
             None => {
                 push(prefix.join("include"));
+                push(prefix.join("include").join("cccl"));
                 for target in ["x86_64-linux", "sbsa-linux"] {
                     push(prefix.join("targets").join(target).join("include"));
                 }
@@ -36,9 +40,15 @@ pub(super) fn candidates(library: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The first of them that has the headers.
-pub(super) fn folder(library: &Path) -> Option<PathBuf> {
-    candidates(library)
-        .into_iter()
-        .find(|folder| folder.join("cuda_fp16.h").is_file())
+/// The first folder with the runtime's headers, and the first with those of the C++ libraries, which
+/// they include from CUDA 12.9 on.
+pub(super) fn folders(library: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for header in ["cuda_fp16.h", "nv/target"] {
+        let first = candidates(library)
+            .into_iter()
+            .find(|folder| folder.join(header).is_file());
+        found.extend(first.filter(|folder| !found.contains(folder)));
+    }
+    found
 }

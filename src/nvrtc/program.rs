@@ -228,7 +228,7 @@ impl Program {
         flags.extend(flags::flags(options, version, library)?);
         let mut searched = options.preprocessor.include_folders.clone();
         if options.preprocessor.toolkit_headers {
-            if let Some(folder) = headers::folder(&library.path) {
+            for folder in headers::folders(&library.path) {
                 flags.push(format!("--include-path={}", folder.display()));
                 searched.push(folder);
             }
