@@ -95,6 +95,13 @@ pub enum Error {
         diagnostics: Vec<Diagnostic>,
     },
 
+    /// The caller called a compilation off.
+    #[error("the compilation was called off: {reason}; compile again to have it")]
+    Cancelled {
+        /// What called it off.
+        reason: String,
+    },
+
     /// There is no driver to run anything with, or no device behind it.
     #[error(transparent)]
     NoDriver(Box<NoDriver>),

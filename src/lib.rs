@@ -59,6 +59,7 @@ pub mod error;
 pub mod gpu;
 mod guard;
 pub mod link;
+pub mod nvrtc;
 pub mod nvvm;
 mod sync;
 pub mod sys;

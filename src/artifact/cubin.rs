@@ -1,5 +1,6 @@
 //! A cubin, which a GPU runs as it is.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -28,6 +29,8 @@ pub use model::{CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
 pub struct Cubin {
     #[serde(with = "bytes")]
     bytes: Vec<u8>,
+    #[serde(default)]
+    lowered: BTreeMap<String, String>,
     diagnostics: Vec<Diagnostic>,
     #[serde(skip)]
     contents: Contents,
@@ -39,6 +42,8 @@ struct Stored {
     #[serde(with = "bytes")]
     bytes: Vec<u8>,
     #[serde(default)]
+    lowered: BTreeMap<String, String>,
+    #[serde(default)]
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -46,7 +51,9 @@ impl TryFrom<Stored> for Cubin {
     type Error = crate::error::Error;
 
     fn try_from(stored: Stored) -> Result<Self> {
-        Ok(Cubin::from_bytes(stored.bytes)?.with_diagnostics(stored.diagnostics))
+        Ok(Cubin::from_bytes(stored.bytes)?
+            .with_lowered_names(stored.lowered)
+            .with_diagnostics(stored.diagnostics))
     }
 }
 
@@ -70,6 +77,7 @@ impl Cubin {
         match read {
             Ok(contents) => Ok(Cubin {
                 bytes,
+                lowered: BTreeMap::new(),
                 diagnostics: Vec::new(),
                 contents,
             }),
@@ -133,6 +141,34 @@ impl Cubin {
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// The name in the code of what a name expression stands for, as in `_Z3addIfEvPT_` for
+    /// `add<float>`; none for an expression that the compilation was not asked for.
+    #[must_use]
+    #[doc(alias = "nvrtcGetLoweredName")]
+    pub fn lowered_name(&self, expression: &str) -> Option<&str> {
+        self.lowered.get(expression).map(String::as_str)
+    }
+
+    /// The name of the kernel that a name expression stands for; as
+    /// [`lowered_name`](Self::lowered_name).
+    #[must_use]
+    pub fn kernel_for(&self, expression: &str) -> Option<&str> {
+        self.lowered_name(expression)
+    }
+
+    /// Every name expression with the name it became.
+    #[must_use]
+    pub fn lowered_names(&self) -> &BTreeMap<String, String> {
+        &self.lowered
+    }
+
+    /// The same cubin with the names that its name expressions became.
+    #[must_use]
+    pub fn with_lowered_names(mut self, lowered: BTreeMap<String, String>) -> Self {
+        self.lowered = lowered;
+        self
     }
 
     /// What the linker said while it made this.

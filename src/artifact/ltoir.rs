@@ -1,5 +1,6 @@
 //! LTO IR, which nvJitLink links and optimises.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -32,6 +33,8 @@ pub struct LtoIr {
     bytes: Vec<u8>,
     arch: Option<Arch>,
     kernels: Vec<String>,
+    #[serde(default)]
+    lowered: BTreeMap<String, String>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -45,6 +48,8 @@ struct Stored {
     #[serde(default)]
     kernels: Vec<String>,
     #[serde(default)]
+    lowered: BTreeMap<String, String>,
+    #[serde(default)]
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -53,7 +58,9 @@ impl TryFrom<Stored> for LtoIr {
 
     fn try_from(stored: Stored) -> Result<Self> {
         let lto = LtoIr::new("LTO IR", stored.bytes, stored.kernels, stored.arch)?;
-        Ok(lto.with_diagnostics(stored.diagnostics))
+        Ok(lto
+            .with_lowered_names(stored.lowered)
+            .with_diagnostics(stored.diagnostics))
     }
 }
 
@@ -105,6 +112,7 @@ impl LtoIr {
             bytes,
             arch: arch.or(read),
             kernels,
+            lowered: BTreeMap::new(),
             diagnostics: Vec::new(),
         })
     }
@@ -154,6 +162,34 @@ impl LtoIr {
     #[must_use]
     pub fn with_kernels(mut self, kernels: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.kernels = kernels.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// The name in the code of what a name expression stands for, as in `_Z3addIfEvPT_` for
+    /// `add<float>`; none for an expression that the compilation was not asked for.
+    #[must_use]
+    #[doc(alias = "nvrtcGetLoweredName")]
+    pub fn lowered_name(&self, expression: &str) -> Option<&str> {
+        self.lowered.get(expression).map(String::as_str)
+    }
+
+    /// The name of the kernel that a name expression stands for; as
+    /// [`lowered_name`](Self::lowered_name).
+    #[must_use]
+    pub fn kernel_for(&self, expression: &str) -> Option<&str> {
+        self.lowered_name(expression)
+    }
+
+    /// Every name expression with the name it became.
+    #[must_use]
+    pub fn lowered_names(&self) -> &BTreeMap<String, String> {
+        &self.lowered
+    }
+
+    /// The same LTO IR with the names that its name expressions became.
+    #[must_use]
+    pub fn with_lowered_names(mut self, lowered: BTreeMap<String, String>) -> Self {
+        self.lowered = lowered;
         self
     }
 

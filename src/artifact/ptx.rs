@@ -6,6 +6,7 @@ mod model;
 mod parse;
 mod signature;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -31,6 +32,7 @@ pub use model::{ExternKind, ExternSymbol, IsaVersion, Linkage, Parameter, PtxKer
 pub struct Ptx {
     text: String,
     module: Module,
+    lowered: BTreeMap<String, String>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -39,6 +41,8 @@ pub struct Ptx {
 struct Stored {
     text: String,
     #[serde(default)]
+    lowered: BTreeMap<String, String>,
+    #[serde(default)]
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -46,14 +50,17 @@ impl TryFrom<Stored> for Ptx {
     type Error = crate::error::Error;
 
     fn try_from(stored: Stored) -> Result<Self> {
-        Ok(Ptx::from_text(stored.text)?.with_diagnostics(stored.diagnostics))
+        Ok(Ptx::from_text(stored.text)?
+            .with_lowered_names(stored.lowered)
+            .with_diagnostics(stored.diagnostics))
     }
 }
 
 impl Serialize for Ptx {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut stored = serializer.serialize_struct("Ptx", 2)?;
+        let mut stored = serializer.serialize_struct("Ptx", 3)?;
         stored.serialize_field("text", &self.text)?;
+        stored.serialize_field("lowered", &self.lowered)?;
         stored.serialize_field("diagnostics", &self.diagnostics)?;
         stored.end()
     }
@@ -104,6 +111,7 @@ impl Ptx {
             Ok(module) => Ok(Ptx {
                 text,
                 module,
+                lowered: BTreeMap::new(),
                 diagnostics: Vec::new(),
             }),
             Err(refusal) => Err(InvalidInput {
@@ -185,6 +193,33 @@ impl Ptx {
     #[must_use]
     pub fn producer(&self) -> Option<&str> {
         self.module.producer.as_deref()
+    }
+
+    /// The name in the code of what a name expression stands for, as in `_Z3addIfEvPT_` for
+    /// `add<float>`; none for an expression that the compilation was not asked for.
+    #[must_use]
+    #[doc(alias = "nvrtcGetLoweredName")]
+    pub fn lowered_name(&self, expression: &str) -> Option<&str> {
+        self.lowered.get(expression).map(String::as_str)
+    }
+
+    /// The kernel that a name expression stands for, as in `ptx.kernel_for("add<float>")`.
+    #[must_use]
+    pub fn kernel_for(&self, expression: &str) -> Option<&PtxKernel> {
+        self.kernel(self.lowered_name(expression)?)
+    }
+
+    /// Every name expression with the name it became.
+    #[must_use]
+    pub fn lowered_names(&self) -> &BTreeMap<String, String> {
+        &self.lowered
+    }
+
+    /// The same PTX with the names that its name expressions became.
+    #[must_use]
+    pub fn with_lowered_names(mut self, lowered: BTreeMap<String, String>) -> Self {
+        self.lowered = lowered;
+        self
     }
 
     /// What the compiler said while it made this.

@@ -20,6 +20,7 @@ pub(crate) use nvjitlink::{
     Fetch, LinkFailed, Linked, RawLinker, code_name as nvjitlink_code_name,
 };
 pub use nvrtc::Nvrtc;
+pub(crate) use nvrtc::{NvrtcFailed, RawNvrtc};
 pub use nvvm::Nvvm;
 pub(crate) use nvvm::{Failed, RawProgram};
 pub use table::{MissingSymbol, Table};

@@ -1,4 +1,8 @@
-//! NVRTC: its function table.
+//! NVRTC: its function table and the owner of its handle.
+
+mod raw;
+
+pub(crate) use raw::{NvrtcFailed, RawNvrtc};
 
 use super::bindings::nvrtc::*;
 use super::table::table;

@@ -33,6 +33,7 @@ const PINS: &[Pinned] = &[
             package("nvidia-cuda-nvcc-cu12", "12.0.140"),
             package("nvidia-cuda-nvrtc-cu12", "12.0.140"),
             package("nvidia-nvjitlink-cu12", "12.0.140"),
+            package("nvidia-cuda-runtime-cu12", "12.0.146"),
         ],
     },
     Pinned {
@@ -42,6 +43,7 @@ const PINS: &[Pinned] = &[
             package("nvidia-cuda-nvcc-cu12", "12.4.131"),
             package("nvidia-cuda-nvrtc-cu12", "12.4.127"),
             package("nvidia-nvjitlink-cu12", "12.4.127"),
+            package("nvidia-cuda-runtime-cu12", "12.4.127"),
         ],
     },
     Pinned {
@@ -51,6 +53,7 @@ const PINS: &[Pinned] = &[
             package("nvidia-cuda-nvcc-cu12", "12.9.86"),
             package("nvidia-cuda-nvrtc-cu12", "12.9.86"),
             package("nvidia-nvjitlink-cu12", "12.9.86"),
+            package("nvidia-cuda-runtime-cu12", "12.9.79"),
         ],
     },
     Pinned {
@@ -60,6 +63,7 @@ const PINS: &[Pinned] = &[
             package("nvidia-nvvm", "13.0.88"),
             package("nvidia-cuda-nvrtc", "13.0.88"),
             package("nvidia-nvjitlink", "13.0.88"),
+            package("nvidia-cuda-runtime", "13.0.96"),
         ],
     },
     Pinned {
@@ -69,6 +73,7 @@ const PINS: &[Pinned] = &[
             package("nvidia-nvvm", "13.5.37"),
             package("nvidia-cuda-nvrtc", "13.5.37"),
             package("nvidia-nvjitlink", "13.5.37"),
+            package("nvidia-cuda-runtime", "13.5.37"),
         ],
     },
 ];
@@ -145,12 +150,13 @@ mod tests {
     }
 
     #[test]
-    fn every_toolkit_has_the_three_compilers() {
+    fn every_toolkit_has_the_three_compilers_and_the_headers() {
         for pinned in all() {
             let has = |part: &str| pinned.packages.iter().any(|p| p.name.contains(part));
             assert!(has("nvvm") || has("nvcc"), "libNVVM of {}", pinned.version);
             assert!(has("nvrtc"), "NVRTC of {}", pinned.version);
             assert!(has("nvjitlink"), "nvJitLink of {}", pinned.version);
+            assert!(has("runtime"), "headers of {}", pinned.version);
         }
     }
 }

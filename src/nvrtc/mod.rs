@@ -1,0 +1,27 @@
+//! CUDA C++ in, PTX, a cubin or LTO IR out, by NVRTC. It needs no GPU and no driver.
+//!
+//! A [`Program`] is a source, headers in memory and name expressions; it may be compiled again and
+//! again, with other [`Options`], and each compilation has a handle of its own inside.
+//!
+//! # Headers
+//!
+//! `#include` finds headers in memory first, then the folders of the options, then the include
+//! folder of the toolkit that NVRTC belongs to. Where a header is missing, the error lists the
+//! folders and names the package that has it.
+
+mod control;
+mod flags;
+mod headers;
+mod hints;
+mod log;
+mod options;
+mod output;
+mod program;
+
+pub use control::{CancelToken, Control};
+pub use options::{
+    CodeGeneration, Debugging, Diagnostics, FastCompile, Language, Options, Pch, PchMode,
+    Preprocessor, Standard,
+};
+pub use output::Output;
+pub use program::{PchStatus, Program};

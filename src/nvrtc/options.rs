@@ -1,0 +1,277 @@
+//! What NVRTC is asked to do.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::arch::Arch;
+
+/// Options of one compilation, in groups. A field that is `None` or empty leaves the library's
+/// default.
+///
+/// ```
+/// use cuda_program::{Arch, nvrtc};
+///
+/// let mut options = nvrtc::Options::new(Arch::SM_90);
+/// options.code.fast_math = true;
+/// options.preprocessor.define("TILE", "32");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Options {
+    /// `--gpu-architecture=…`, spelt `sm_…` for a cubin and `compute_…` for PTX and LTO IR.
+    pub arch: Arch,
+    /// How code is made.
+    #[serde(default)]
+    pub code: CodeGeneration,
+    /// Macros and headers.
+    #[serde(default)]
+    pub preprocessor: Preprocessor,
+    /// The language of the source.
+    #[serde(default)]
+    pub language: Language,
+    /// What the compiler says.
+    #[serde(default)]
+    pub diagnostics: Diagnostics,
+    /// Information for debuggers and profilers.
+    #[serde(default)]
+    pub debug: Debugging,
+    /// Precompiled headers.
+    #[serde(default)]
+    pub pch: Pch,
+    /// `--fdevice-time-trace=…`: the file for a trace of where the compiler's time goes. From NVRTC
+    /// 12.9 on.
+    #[serde(default)]
+    pub time_trace: Option<PathBuf>,
+    /// Flags passed as they are, behind all others.
+    #[serde(default)]
+    pub extra: Vec<String>,
+}
+
+/// How code is made.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct CodeGeneration {
+    /// `--relocatable-device-code=true`: code that a linker finishes. Default: off.
+    pub relocatable: bool,
+    /// `--extensible-whole-program`. Default: off.
+    pub extensible_whole_program: bool,
+    /// `--maxrregcount=…`: the most registers a function may use.
+    pub max_registers: Option<u32>,
+    /// `--ftz=…`: flush single-precision denormals to zero. Default: keep them.
+    pub ftz: Option<bool>,
+    /// `--prec-sqrt=…`: the square root of IEEE, not an approximation. Default: on.
+    pub prec_sqrt: Option<bool>,
+    /// `--prec-div=…`: the division of IEEE, not an approximation. Default: on.
+    pub prec_div: Option<bool>,
+    /// `--fmad=…`: contract a multiply and an add into one. Default: on.
+    pub fmad: Option<bool>,
+    /// `--use_fast_math`. Default: off.
+    pub fast_math: bool,
+    /// `--extra-device-vectorization`. Default: off.
+    pub extra_vectorization: bool,
+    /// `--ptxas-options=…`, one flag each, for cubins.
+    pub ptxas: Vec<String>,
+    /// `--split-compile=…`: threads for the optimiser, 0 for one a processor. From NVRTC 12.9 on.
+    pub split_compile: Option<u32>,
+    /// `--Ofast-compile=…`. From NVRTC 12.9 on.
+    pub fast_compile: Option<FastCompile>,
+    /// `--jump-table-density=…`, in percent, 0 to 101. From NVRTC 12.4 on.
+    pub jump_table_density: Option<u8>,
+    /// `--device-stack-protector=…`. From NVRTC 12.9 on.
+    pub stack_protector: Option<bool>,
+    /// `--frandom-seed=…`: the seed of names that are made up. From NVRTC 12.9 on.
+    pub random_seed: Option<String>,
+    /// `--no-cache`: do without the compiler's own cache. From NVRTC 12.9 on.
+    pub no_cache: bool,
+}
+
+/// How much is given up for a fast compilation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum FastCompile {
+    /// `0`: nothing, the default.
+    Off,
+    /// `min`: little.
+    Min,
+    /// `mid`: more.
+    Mid,
+    /// `max`: most.
+    Max,
+}
+
+/// Macros and headers.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Preprocessor {
+    /// `--define-macro=…`: each a name, or a name, `=` and a value.
+    pub defines: Vec<String>,
+    /// `--undefine-macro=…`.
+    pub undefines: Vec<String>,
+    /// `--include-path=…`, in the order of the search.
+    pub include_folders: Vec<PathBuf>,
+    /// `--pre-include=…`: headers included before the source.
+    pub pre_includes: Vec<String>,
+    /// `--no-source-include`: do not look in the folder of the source. Default: off.
+    pub no_source_include: bool,
+    /// Whether the include folder of NVRTC's own toolkit is searched, last. Default: yes.
+    pub toolkit_headers: bool,
+}
+
+impl Default for Preprocessor {
+    fn default() -> Self {
+        Preprocessor {
+            defines: Vec::new(),
+            undefines: Vec::new(),
+            include_folders: Vec::new(),
+            pre_includes: Vec::new(),
+            no_source_include: false,
+            toolkit_headers: true,
+        }
+    }
+}
+
+impl Preprocessor {
+    /// Adds a macro with its value to [`defines`](Preprocessor::defines).
+    pub fn define(&mut self, name: impl AsRef<str>, value: impl AsRef<str>) -> &mut Self {
+        self.defines
+            .push(format!("{}={}", name.as_ref(), value.as_ref()));
+        self
+    }
+}
+
+/// The language of the source.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Language {
+    /// `--std=…`. Default: C++17.
+    pub standard: Option<Standard>,
+    /// `--builtin-move-forward=…`. Default: on.
+    pub builtin_move_forward: Option<bool>,
+    /// `--builtin-initializer-list=…`. Default: on.
+    pub builtin_initializer_list: Option<bool>,
+    /// `--device-as-default-execution-space`: functions without a mark are for the device.
+    pub device_by_default: bool,
+    /// `--device-int128`: the type `__int128`.
+    pub int128: bool,
+    /// `--device-float128`: the type `__float128`, from sm_100 and NVRTC 12.9 on.
+    pub float128: bool,
+    /// `--restrict`: pointer parameters of kernels do not overlap.
+    pub restrict: bool,
+    /// `--minimal`: leave language features out for speed. From NVRTC 12.4 on.
+    pub minimal: bool,
+}
+
+/// A version of C++.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Standard {
+    /// `c++03`.
+    Cpp03,
+    /// `c++11`.
+    Cpp11,
+    /// `c++14`.
+    Cpp14,
+    /// `c++17`.
+    Cpp17,
+    /// `c++20`.
+    Cpp20,
+    /// `c++23`: from NVRTC 13.5 on.
+    Cpp23,
+}
+
+/// What the compiler says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Diagnostics {
+    /// `--disable-warnings`. Default: off.
+    pub disable_warnings: bool,
+    /// `--diag-error=…`: messages, by number, that become errors.
+    pub errors: Vec<u32>,
+    /// `--diag-suppress=…`: messages that are left out.
+    pub suppress: Vec<u32>,
+    /// `--diag-warn=…`: messages that become warnings.
+    pub warnings: Vec<u32>,
+    /// `--optimization-info=inline`: remarks on inlining. Default: off.
+    pub inline_remarks: bool,
+    /// `--display-error-number`, or `--no-display-error-number`. Default: shown.
+    pub error_numbers: Option<bool>,
+    /// `--brief-diagnostics=…`: without the line of the source. From NVRTC 12.4 on.
+    pub brief: Option<bool>,
+    /// `--Wreorder`. From NVRTC 13.5 on.
+    pub reorder: bool,
+    /// `--warning-as-error=all-warnings`. From NVRTC 13.5 on.
+    pub warnings_as_errors: bool,
+    /// `--version-ident=…`: the compiler's version in the output.
+    pub version_ident: Option<bool>,
+}
+
+/// Information for debuggers and profilers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Debugging {
+    /// `--device-debug`: full debugging information. Default: off.
+    pub full: bool,
+    /// `--generate-line-info`: lines of the source for profilers. Default: off.
+    pub line_info: bool,
+    /// `--dopt=on`: optimise all the same where [`full`](Debugging::full) is set.
+    pub optimised: bool,
+}
+
+/// Precompiled headers, from NVRTC 12.9 on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Pch {
+    /// What is done with them.
+    pub mode: PchMode,
+    /// `--pch-dir=…`: the folder, which only the same user should be able to write to.
+    pub folder: Option<PathBuf>,
+    /// `--pch-verbose=true`: say why one was not used.
+    pub verbose: bool,
+    /// `--pch-messages=…`: say that one was made or used.
+    pub messages: Option<bool>,
+    /// `--instantiate-templates-in-pch=…`.
+    pub instantiate_templates: Option<bool>,
+}
+
+/// What is done with precompiled headers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum PchMode {
+    /// Nothing.
+    #[default]
+    Off,
+    /// `--pch`: one is used where it fits, else made.
+    Automatic,
+    /// `--create-pch=…`.
+    Create(PathBuf),
+    /// `--use-pch=…`.
+    Use(PathBuf),
+}
+
+impl Options {
+    /// The library's defaults for an architecture.
+    #[must_use]
+    pub fn new(arch: Arch) -> Self {
+        Options {
+            arch,
+            code: CodeGeneration::default(),
+            preprocessor: Preprocessor::default(),
+            language: Language::default(),
+            diagnostics: Diagnostics::default(),
+            debug: Debugging::default(),
+            pch: Pch::default(),
+            time_trace: None,
+            extra: Vec::new(),
+        }
+    }
+}
