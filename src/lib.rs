@@ -31,7 +31,9 @@
 //! - [`nvvm`]: programs over libNVVM, their options, and the reader that looks at a module before the
 //!   library does.
 //! - [`link`]: [`Linker`], which makes one cubin (or PTX, or LTO IR) of many inputs, through nvJitLink.
-//! - [`artifact`]: [`Ptx`] and [`LtoIr`], values that know what is in them.
+//! - [`nvrtc`]: programs in CUDA C++ over NVRTC.
+//! - [`link`]: [`Linker`], from any mix of inputs to one cubin, over nvJitLink.
+//! - [`artifact`]: [`Ptx`], [`LtoIr`] and [`Cubin`], values that know what is in them.
 //! - [`arch`]: [`Arch`], the name of a GPU architecture.
 //! - [`error`] and [`diagnostic`]: what went wrong, what to do about it, and what the compiler said.
 //! - [`sys`]: the plain C interfaces, for those who want them.
