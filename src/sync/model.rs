@@ -56,6 +56,12 @@ impl<T> Mutex<T> {
     }
 }
 
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Mutex::new(T::default())
+    }
+}
+
 /// See `real::release`.
 pub(crate) fn release<T>(mut guard: Guard<'_, T>) {
     if switched_on(&LEAKED) {
