@@ -313,11 +313,11 @@ mod tests {
     #[test]
     fn a_relative_variable_starts_from_the_current_folder() {
         let environment = Environment::new(Platform::LinuxX86_64, Arc::new(Disk))
-            .with_current_folder("/work")
+            .with_current_folder("/srv/project")
             .with_variable("CUDA_HOME", "cuda");
         assert_eq!(
             environment.path("CUDA_HOME"),
-            Some(PathBuf::from("/work/cuda"))
+            Some(PathBuf::from("/srv/project/cuda"))
         );
     }
 
