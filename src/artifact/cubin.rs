@@ -122,6 +122,16 @@ impl Cubin {
         &self.contents.functions
     }
 
+    /// What it defines so that no other cubin of a link may define it.
+    pub(crate) fn exclusive(&self) -> &[String] {
+        &self.contents.exclusive
+    }
+
+    /// Whether it defines anything that others may see.
+    pub(crate) fn defines(&self) -> bool {
+        self.contents.defines
+    }
+
     /// What it uses and a link has still to bring.
     ///
     /// What every driver or linker brings is left out, such as `vprintf` and `malloc`, and so is

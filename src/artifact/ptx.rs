@@ -172,6 +172,11 @@ impl Ptx {
         self.module.kernels.iter().find(|k| k.name == name)
     }
 
+    /// What it defines so that no other module of a link may define it.
+    pub(crate) fn exclusive(&self) -> &[String] {
+        &self.module.exclusive
+    }
+
     /// The names of the functions that are defined and are no kernels, in the order of the text.
     #[must_use]
     pub fn functions(&self) -> &[String] {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::fatbin;
 use super::input::{Known, Ready};
 use super::options::Options;
-use super::symbols::Symbols;
-use crate::arch::Arch;
-use crate::artifact::LtoIr;
+use crate::arch::{Arch, Suffix};
+use crate::artifact::{Linkage, LtoIr, PtxKernel};
 use crate::error::{Error, InvalidInput, Library, Result};
 use crate::nvvm::Dialect;
 
@@ -48,16 +48,22 @@ pub(super) fn check(
         });
     }
     let mut plan = Plan::default();
-    let mut defined: BTreeMap<String, &str> = BTreeMap::new();
-    let mut used: Vec<(String, String)> = Vec::new();
+    let mut defined: BTreeMap<&str, &str> = BTreeMap::new();
     for input in inputs {
-        let symbols = match &input.known {
+        let (exclusive, undefined) = match &input.known {
             Known::Ptx(ptx) => {
                 check_ptx(input.name, ptx.target(), target)?;
-                Symbols::of_ptx(ptx)
+                let shown = |k: &&PtxKernel| k.linkage != Linkage::Unmarked;
+                let kernels = ptx.kernels().iter().filter(shown);
+                plan.kernels.extend(kernels.map(|k| k.name.clone()));
+                (ptx.exclusive(), ptx.externs())
             }
-            Known::Cubin(cubin) => Symbols::of_cubin(cubin.as_bytes())
-                .ok_or_else(|| refused(input.name, "its symbols cannot be read".to_owned(), CUT))?,
+            Known::Cubin(cubin) => {
+                check_cubin(input.name, cubin.arch(), target)?;
+                let kernels = cubin.kernels().iter();
+                plan.kernels.extend(kernels.map(|k| k.name.clone()));
+                (cubin.exclusive(), cubin.undefined())
+            }
             Known::LtoIr(lto) => {
                 check_lto(input.name, lto, target, library)?;
                 plan.lto = true;
@@ -65,11 +71,14 @@ pub(super) fn check(
                 plan.kernels.extend(lto.kernels().iter().cloned());
                 continue;
             }
-            Known::Other(..) => continue,
+            Known::Other(kind, bytes) => {
+                fatbin::check(*kind, bytes, target)
+                    .map_err(|(problem, hint)| refused(input.name, problem, hint))?;
+                continue;
+            }
         };
-        plan.kernels.extend(symbols.kernels);
-        for name in symbols.strong {
-            if let Some(first) = defined.insert(name.clone(), input.name) {
+        for name in exclusive {
+            if let Some(first) = defined.insert(name, input.name) {
                 return Err(refused(
                     input.name,
                     format!("it defines `{name}`, and so does {first}"),
@@ -77,16 +86,12 @@ pub(super) fn check(
                 ));
             }
         }
-        used.extend(
-            symbols
-                .undefined
-                .into_iter()
-                .map(|s| (s, input.name.to_owned())),
-        );
+        let wanted = undefined.iter().filter(|symbol| !symbol.is_provided());
+        plan.unresolved
+            .extend(wanted.map(|symbol| (symbol.name.clone(), input.name.to_owned())));
     }
-    plan.unresolved = used;
     plan.unresolved
-        .retain(|(name, _)| !defined.contains_key(name));
+        .retain(|(name, _)| !defined.contains_key(name.as_str()));
     if !options.kernels_used.is_empty() {
         plan.kernels
             .retain(|name| options.kernels_used.contains(name));
@@ -104,8 +109,6 @@ pub(super) fn check(
     }
     Ok(plan)
 }
-
-const CUT: &str = "give the whole file";
 
 fn refused(input: &str, problem: String, hint: &str) -> Error {
     InvalidInput {
@@ -128,6 +131,24 @@ fn check_ptx(input: &str, made_for: Arch, target: Arch) -> Result<()> {
             "compile it for {}, or link for {made_for}",
             target.compute()
         ),
+    ))
+}
+
+/// A cubin runs on its major number alone, from its minor number on; which letters fit together, the
+/// versions of the library see differently.
+fn check_cubin(input: &str, made_for: Arch, target: Arch) -> Result<()> {
+    let chip_alone = made_for.suffix() == Suffix::ArchSpecific;
+    let fits = made_for.number() == target.number()
+        || (!chip_alone
+            && made_for.number() / 10 == target.number() / 10
+            && made_for.number() < target.number());
+    if fits {
+        return Ok(());
+    }
+    Err(refused(
+        input,
+        format!("it is a cubin for {made_for}, and the link is for {target}"),
+        &format!("compile it for {target}, or to PTX or LTO IR, or link for {made_for}"),
     ))
 }
 

@@ -23,12 +23,12 @@
 //! ```
 
 mod check;
+mod fatbin;
 mod input;
 mod linker;
 mod log;
 mod options;
 mod output;
-mod symbols;
 #[cfg(all(test, not(loom), target_os = "linux", target_env = "gnu"))]
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests;

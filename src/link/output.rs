@@ -1,7 +1,6 @@
 //! From the library's bytes to an artifact: success is a claim, and is checked.
 
 use super::check::Plan;
-use super::symbols::Symbols;
 use crate::arch::Arch;
 use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
 use crate::diagnostic::Diagnostic;
@@ -61,24 +60,26 @@ impl sealed::Finish for Cubin {
     const FETCH: crate::sys::Fetch = crate::sys::Fetch::Cubin;
 
     fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
-        let (Ok(cubin), Some(symbols)) = (
-            Cubin::from_bytes(bytes.as_slice()),
-            Symbols::of_cubin(&bytes),
-        ) else {
-            let problem = format!("its {} bytes are no cubin", bytes.len());
-            return Err(context.wrong(problem, "see that an input defines a kernel"));
+        let size = bytes.len();
+        let cubin = match Cubin::from_bytes(bytes) {
+            Ok(cubin) => cubin,
+            Err(e) => {
+                let problem = format!("its {size} bytes are no cubin: {e}");
+                return Err(context.wrong(problem, "see that an input defines a kernel"));
+            }
         };
-        let context = context.check_kernels(|name| symbols.kernels.iter().any(|k| k == name))?;
+        let context = context.check_kernels(|name| cubin.kernel(name).is_some())?;
         if context.relocatable {
             return Ok(cubin.with_diagnostics(context.diagnostics));
         }
-        if !symbols.undefined.is_empty() {
-            let names = symbols.undefined.join(", ");
+        if !cubin.undefined().is_empty() {
+            let names = cubin.undefined().iter().map(|symbol| symbol.name.as_str());
+            let names = names.collect::<Vec<_>>().join(", ");
             let problem = format!("the cubin refers to {names}, which no input defines");
             return Err(context.wrong(problem, "add the input that defines it"));
         }
         // Nobody may have said which kernels LTO IR has; that it has none at all is seen here.
-        if context.plan.lto && !symbols.any {
+        if context.plan.lto && !cubin.defines() {
             return Err(context.wrong(
                 "the cubin has nothing in it".to_owned(),
                 "link LTO IR that defines a kernel: one of libNVVM must name it in `@llvm.used`, \

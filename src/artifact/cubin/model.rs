@@ -75,4 +75,8 @@ pub(super) struct Contents {
     pub kernels: Vec<CubinKernel>,
     pub functions: Vec<CubinFunction>,
     pub undefined: Vec<ExternSymbol>,
+    /// What is defined so that no other cubin of a link may define it.
+    pub exclusive: Vec<String>,
+    /// Whether anything is defined that others may see.
+    pub defines: bool,
 }

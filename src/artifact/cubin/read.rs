@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use object::LittleEndian as Le;
 use object::elf::{
     ET_REL, FileHeader64, SHN_UNDEF, SHT_NOBITS, SHT_NOTE, SHT_SYMTAB, STB_LOCAL, STB_WEAK,
-    STT_FUNC, STT_NOTYPE, STT_SECTION, SectionHeader64, SectionType, SymbolType,
+    STT_FUNC, STT_NOTYPE, STT_OBJECT, STT_SECTION, SectionHeader64, SectionType, SymbolType,
 };
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 
@@ -57,6 +57,8 @@ pub(super) fn read(data: &[u8]) -> Result<Contents, String> {
         by_symbol: HashMap::new(),
         functions: Vec::new(),
         undefined: Vec::new(),
+        exclusive: Vec::new(),
+        defines: false,
     };
     reader.symbols()?;
     reader.resources()?;
@@ -69,6 +71,8 @@ pub(super) fn read(data: &[u8]) -> Result<Contents, String> {
         kernels: reader.kernels,
         functions: reader.functions,
         undefined: reader.undefined,
+        exclusive: reader.exclusive,
+        defines: reader.defines,
     })
 }
 
@@ -129,6 +133,8 @@ struct Reader<'a> {
     by_symbol: HashMap<u32, usize>,
     functions: Vec<CubinFunction>,
     undefined: Vec<ExternSymbol>,
+    exclusive: Vec<String>,
+    defines: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -151,7 +157,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let defined = symbol.st_shndx(Le) != SHN_UNDEF;
-            if defined && kind != STT_FUNC {
+            if defined && kind != STT_FUNC && kind != STT_OBJECT {
                 continue;
             }
             let name = symbols.symbol_name(Le, symbol).map_err(damaged)?;
@@ -167,12 +173,21 @@ impl<'a> Reader<'a> {
                 STB_WEAK => CubinLinkage::Weak,
                 _ => CubinLinkage::Global,
             };
+            // The toolchain's own names begin with a point, as no name of PTX does.
+            if defined && linkage != CubinLinkage::Local && !name.starts_with('.') {
+                self.defines = true;
+                if linkage == CubinLinkage::Global {
+                    self.exclusive.push(name.clone());
+                }
+            }
             if !defined {
                 let kind = match kind {
                     STT_FUNC => ExternKind::Function,
                     _ => ExternKind::Variable,
                 };
                 self.undefined.push(ExternSymbol { name, kind });
+            } else if kind != STT_FUNC {
+                continue;
             } else if symbol.st_other().0 & IS_KERNEL != 0 {
                 let section = symbols.symbol_section(Le, symbol, index).map_err(damaged)?;
                 let at = self.kernels.len();

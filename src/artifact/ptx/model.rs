@@ -116,6 +116,8 @@ pub(super) struct Module {
     pub address_size: u32,
     pub kernels: Vec<PtxKernel>,
     pub functions: Vec<String>,
+    /// What is defined as `.visible`, so that no other module of a link may define it.
+    pub exclusive: Vec<String>,
     pub externs: Vec<ExternSymbol>,
     pub producer: Option<String>,
 }

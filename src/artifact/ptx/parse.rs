@@ -163,7 +163,7 @@ impl<'a> Parser<'a> {
         }
         match self.token.text {
             ".entry" => self.entry(prefix, module),
-            ".func" => self.function(module, symbols),
+            ".func" => self.function(prefix, module, symbols),
             ".version" | ".target" | ".address_size" => {
                 let problem = format!("`{}` stands at the beginning, once", self.token.text);
                 Err(refuse(self.token.line, problem))
@@ -187,7 +187,7 @@ impl<'a> Parser<'a> {
                 self.skip_statement()
             }
             ".global" | ".const" | ".shared" | ".local" | ".reg" | ".tex" => {
-                self.variable(prefix, symbols)
+                self.variable(prefix, module, symbols)
             }
             // A later version of the language may have more of them.
             _ => self.skip_statement(),
@@ -211,6 +211,9 @@ impl<'a> Parser<'a> {
             Vec::new()
         };
         if self.body(&name, Of::Kernel)? {
+            if prefix == Prefix::Visible {
+                module.exclusive.push(name.text.to_owned());
+            }
             module.kernels.push(PtxKernel {
                 name: name.text.to_owned(),
                 linkage: match prefix {
@@ -224,7 +227,12 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn function(&mut self, module: &mut Module, symbols: &mut Symbols<'a>) -> Result<()> {
+    fn function(
+        &mut self,
+        prefix: Prefix,
+        module: &mut Module,
+        symbols: &mut Symbols<'a>,
+    ) -> Result<()> {
         self.take()?;
         while self.token.kind == Kind::Directive {
             let attribute = self.take()?.text == ".attribute";
@@ -241,6 +249,9 @@ impl<'a> Parser<'a> {
         }
         if self.body(&name, Of::Function)? {
             symbols.defined.insert(name.text);
+            if prefix == Prefix::Visible {
+                module.exclusive.push(name.text.to_owned());
+            }
             module.functions.push(name.text.to_owned());
         } else {
             symbols.declared.push((name.text, ExternKind::Function));
@@ -294,8 +305,13 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A declaration of one or more variables, of which only extern ones are noted.
-    fn variable(&mut self, prefix: Prefix, symbols: &mut Symbols<'a>) -> Result<()> {
+    /// A declaration of one or more variables.
+    fn variable(
+        &mut self,
+        prefix: Prefix,
+        module: &mut Module,
+        symbols: &mut Symbols<'a>,
+    ) -> Result<()> {
         let space = self.take()?;
         let mut name_may_come = true;
         loop {
@@ -322,6 +338,9 @@ impl<'a> Parser<'a> {
                         symbols.declared.push((name.text, kind));
                     } else {
                         symbols.defined.insert(name.text);
+                        if prefix == Prefix::Visible {
+                            module.exclusive.push(name.text.to_owned());
+                        }
                     }
                     continue;
                 }

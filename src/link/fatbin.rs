@@ -1,0 +1,217 @@
+//! What device code lies in fat binaries, host objects and static libraries.
+//!
+//! The format is documented by nobody; this is what those of CUDA 12.0 to 13.5 were seen to hold.
+
+use object::read::archive::ArchiveFile;
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSection};
+
+use super::input::InputKind;
+use crate::arch::Arch;
+
+/// The sections of a host object that hold fat binaries: of whole and of relocatable device code.
+const SECTIONS: [&str; 2] = [".nv_fatbin", "__nv_relfatbin"];
+const MAGIC: u32 = 0xba55_ed50;
+
+/// One piece of code in a fat binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Code {
+    kind: CodeKind,
+    number: u16,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum CodeKind {
+    Cubin,
+    Ptx,
+    Other,
+}
+
+impl Code {
+    /// Whether a link for this target may take it.
+    fn serves(self, target: Arch) -> bool {
+        match self.kind {
+            // A cubin runs on the same major number from its minor one on.
+            CodeKind::Cubin => {
+                self.number / 10 == target.number() / 10 && self.number <= target.number()
+            }
+            CodeKind::Ptx | CodeKind::Other => self.number <= target.number(),
+        }
+    }
+
+    fn name(self) -> String {
+        let prefix = match self.kind {
+            CodeKind::Ptx => "compute",
+            CodeKind::Cubin | CodeKind::Other => "sm",
+        };
+        format!("{prefix}_{}", self.number)
+    }
+}
+
+/// Refuses what holds no code that a link for the target may take.
+///
+/// # Errors
+///
+/// A sentence about what is wrong, and one about what to do.
+pub(super) fn check(
+    kind: InputKind,
+    bytes: &[u8],
+    target: Arch,
+) -> Result<(), (String, &'static str)> {
+    const WHOLE: &str = "give the whole file";
+    let found = match kind {
+        InputKind::Fatbin => of_fatbin(bytes),
+        InputKind::Object => of_object(bytes),
+        InputKind::Library => of_library(bytes),
+        InputKind::Ptx | InputKind::Cubin | InputKind::LtoIr => return Ok(()),
+    };
+    let mut codes = found.map_err(|problem| (problem, WHOLE))?;
+    if codes.is_empty() {
+        return Err((
+            "there is no device code in it".to_owned(),
+            "leave it out, or compile it with nvcc and relocatable device code (-rdc=true)",
+        ));
+    }
+    if codes.iter().any(|code| code.serves(target)) {
+        return Ok(());
+    }
+    codes.sort_unstable();
+    codes.dedup();
+    let names: Vec<String> = codes.into_iter().map(Code::name).collect();
+    Err((
+        format!(
+            "it holds device code for {} alone, and the link is for {target}",
+            names.join(", ")
+        ),
+        "compile it for the target of the link too, or link for one that it serves",
+    ))
+}
+
+/// The codes of one fat binary, or of several behind each other.
+fn of_fatbin(bytes: &[u8]) -> Result<Vec<Code>, String> {
+    let cut = || "it is a fat binary that is cut off or damaged".to_owned();
+    let mut codes = Vec::new();
+    let mut rest = bytes;
+    while let Some(magic) = u32_at(rest, 0) {
+        // Sections are filled up with zeros between fat binaries and at the end.
+        if magic == 0 {
+            rest = rest.get(4..).unwrap_or_default();
+            continue;
+        }
+        let header = usize::from(u16_at(rest, 6).ok_or_else(cut)?);
+        let size = size_at(rest, 8).ok_or_else(cut)?;
+        let end = header.checked_add(size).ok_or_else(cut)?;
+        if magic != MAGIC || header < 16 {
+            return Err(cut());
+        }
+        let mut body = rest.get(header..end).ok_or_else(cut)?;
+        while !body.is_empty() {
+            let kind = u16_at(body, 0).ok_or_else(cut)?;
+            let header = u32_at(body, 4).and_then(|n| usize::try_from(n).ok());
+            let size = size_at(body, 8);
+            let number = u32_at(body, 28).ok_or_else(cut)?;
+            let end = header.zip(size).and_then(|(h, s)| h.checked_add(s));
+            let end = end.filter(|&end| end >= 32).ok_or_else(cut)?;
+            body = body.get(end..).ok_or_else(cut)?;
+            codes.push(Code {
+                kind: match kind {
+                    1 => CodeKind::Ptx,
+                    2 => CodeKind::Cubin,
+                    _ => CodeKind::Other,
+                },
+                number: u16::try_from(number).map_err(|_| cut())?,
+            });
+        }
+        rest = rest.get(end..).unwrap_or_default();
+    }
+    Ok(codes)
+}
+
+fn of_object(bytes: &[u8]) -> Result<Vec<Code>, String> {
+    let damaged = |e| format!("it is an object file that is cut off or damaged ({e})");
+    let file = ElfFile64::<Endianness>::parse(bytes).map_err(damaged)?;
+    let mut codes = Vec::new();
+    for section in file.sections() {
+        if SECTIONS.contains(&section.name().unwrap_or_default()) {
+            codes.extend(of_fatbin(section.data().map_err(damaged)?)?);
+        }
+    }
+    Ok(codes)
+}
+
+fn of_library(bytes: &[u8]) -> Result<Vec<Code>, String> {
+    let damaged = |e| format!("it is a static library that is cut off or damaged ({e})");
+    let archive = ArchiveFile::parse(bytes).map_err(damaged)?;
+    let mut codes = Vec::new();
+    for member in archive.members() {
+        let member = member.map_err(damaged)?;
+        let data = member.data(bytes).map_err(damaged)?;
+        // A library may hold text and other things besides.
+        if InputKind::of(data) == InputKind::Object {
+            let name = String::from_utf8_lossy(member.name());
+            let found = of_object(data).map_err(|problem| format!("its {name}: {problem}"));
+            codes.extend(found?);
+        }
+    }
+    Ok(codes)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    let bytes = bytes.get(at..at.checked_add(2)?)?;
+    Some(u16::from_le_bytes(bytes.try_into().ok()?))
+}
+
+fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(bytes.try_into().ok()?))
+}
+
+fn size_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let bytes = bytes.get(at..at.checked_add(8)?)?;
+    usize::try_from(u64::from_le_bytes(bytes.try_into().ok()?)).ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn fatbin(codes: &[(u16, u32)]) -> Vec<u8> {
+        let mut body = Vec::new();
+        for (kind, number) in codes {
+            body.extend(kind.to_le_bytes());
+            body.extend(0x101_u16.to_le_bytes());
+            body.extend(64_u32.to_le_bytes());
+            body.extend(8_u64.to_le_bytes());
+            body.extend([0; 12]);
+            body.extend(number.to_le_bytes());
+            body.extend([0; 40]);
+        }
+        let mut all = MAGIC.to_le_bytes().to_vec();
+        all.extend([1, 0, 16, 0]);
+        all.extend(u64::try_from(body.len()).unwrap().to_le_bytes());
+        all.extend(body);
+        all
+    }
+
+    #[test]
+    fn a_fat_binary_is_refused_where_none_of_its_code_serves_the_target() {
+        let bytes = fatbin(&[(2, 75), (2, 86), (1, 121)]);
+        let (problem, _) = check(InputKind::Fatbin, &bytes, Arch::SM_90).unwrap_err();
+        insta::assert_snapshot!(problem, @"it holds device code for sm_75, sm_86, compute_121 alone, and the link is for sm_90");
+        for arch in [Arch::SM_75, Arch::SM_86, Arch::SM_89] {
+            assert_eq!(check(InputKind::Fatbin, &bytes, arch), Ok(()), "{arch}");
+        }
+        let ptx = fatbin(&[(1, 75)]);
+        assert_eq!(check(InputKind::Fatbin, &ptx, Arch::SM_120), Ok(()));
+    }
+
+    #[test]
+    fn every_cut_of_a_fat_binary_is_refused_but_that_to_nothing() {
+        let bytes = fatbin(&[(2, 75), (1, 80)]);
+        for length in 1..bytes.len() {
+            let cut = check(InputKind::Fatbin, bytes.get(..length).unwrap(), Arch::SM_75);
+            assert!(cut.is_err(), "{length}");
+        }
+    }
+}
