@@ -194,6 +194,14 @@ impl Error {
         }
     }
 
+    /// Options that cannot be honoured: what is wrong, and what to do.
+    pub(crate) fn invalid_options(problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Error::InvalidOptions {
+            problem: problem.into(),
+            hint: hint.into(),
+        }
+    }
+
     /// The raw result code of the library, where a library was what failed.
     #[must_use]
     pub fn raw_code(&self) -> Option<i32> {
