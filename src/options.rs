@@ -59,9 +59,7 @@ fn instead(flag: &str, before: Option<&str>, known: Known) -> Option<String> {
         Some(letter) => long.is_none() && name.starts_with(letter) || name == letter,
         None => *known == name,
     };
-    let (_, instead) = known
-        .iter()
-        .find(|(names, _)| names.iter().any(|n| is(&n)))?;
+    let (_, instead) = known.iter().find(|(names, _)| names.iter().any(is))?;
     Some(match instead {
         Instead::Field(field) => format!("set the field `{field}` instead"),
         Instead::Do(what) => (*what).to_owned(),
@@ -109,7 +107,7 @@ macro_rules! adders {
 }
 pub(crate) use adders;
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 pub(crate) mod tests {
     use rstest::rstest;
 

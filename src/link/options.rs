@@ -290,7 +290,7 @@ fn refuse(problem: String, hint: &str) -> Result<()> {
     Err(Error::invalid_options(problem, hint))
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -130,7 +130,7 @@ pub(super) const FLAGS: Known = &[
     ),
 ];
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Library;

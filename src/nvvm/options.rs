@@ -229,7 +229,7 @@ const FLAGS: Known = &[
     ),
 ];
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
