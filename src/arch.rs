@@ -105,6 +105,9 @@ known! {
     SM_103 = 103 "" None;
     SM_103A = 103 "a" ArchSpecific;
     SM_103F = 103 "f" FamilySpecific;
+    SM_107 = 107 "" None;
+    SM_107A = 107 "a" ArchSpecific;
+    SM_107F = 107 "f" FamilySpecific;
     SM_110 = 110 "" None;
     SM_110A = 110 "a" ArchSpecific;
     SM_110F = 110 "f" FamilySpecific;

@@ -3,13 +3,19 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::diagnostic::Diagnostic;
 
 mod driver;
+mod input;
+mod library;
+mod not_found;
 
 pub use driver::{DriverError, DriverProblem, NoDriver, PtxTooNew};
+pub use input::{DialectError, InvalidInput};
+pub use library::{Library, LibraryError, Stage};
+pub use not_found::{Attempt, NotFound};
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -188,6 +194,14 @@ impl Error {
         }
     }
 
+    /// Options that cannot be honoured: what is wrong, and what to do.
+    pub(crate) fn invalid_options(problem: impl Into<String>, hint: impl Into<String>) -> Self {
+        Error::InvalidOptions {
+            problem: problem.into(),
+            hint: hint.into(),
+        }
+    }
+
     /// The raw result code of the library, where a library was what failed.
     #[must_use]
     pub fn raw_code(&self) -> Option<i32> {
@@ -221,265 +235,5 @@ impl Error {
             }
             _ => &[],
         }
-    }
-}
-
-/// Which of NVIDIA's libraries, which version, and which file.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Library {
-    /// Its name, as in `libNVVM`.
-    pub name: String,
-    /// Its version, as in `13.5`, where it is known.
-    pub version: Option<String>,
-    /// The file it was loaded from.
-    pub path: PathBuf,
-}
-
-impl fmt::Display for Library {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.name)?;
-        if let Some(version) = &self.version {
-            write!(f, " {version}")?;
-        }
-        write!(f, " ({})", self.path.display())
-    }
-}
-
-/// A part of the toolkit that was found nowhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct NotFound {
-    /// The part, as in `libNVVM` or `libdevice`.
-    pub part: String,
-    /// Every place tried, in order.
-    pub tried: Vec<Attempt>,
-    /// What to do.
-    pub hint: String,
-}
-
-/// One place where a part of the toolkit was looked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Attempt {
-    /// The file, or the name given to the system's loader.
-    pub path: PathBuf,
-    /// Why this place was looked at, as in `CUDA_HOME`.
-    pub because: String,
-    /// Why it was of no use.
-    pub failure: String,
-}
-
-impl std::error::Error for NotFound {}
-
-impl fmt::Display for NotFound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} was not found; {}", self.part, self.hint)?;
-        if self.tried.is_empty() {
-            return f.write_str("; there was no place to look at");
-        }
-        f.write_str("; tried, in this order:")?;
-        for attempt in &self.tried {
-            write!(
-                f,
-                "\n  {} ({}): {}",
-                attempt.path.display(),
-                attempt.because,
-                attempt.failure
-            )?;
-        }
-        Ok(())
-    }
-}
-
-/// An input that was refused before any library saw it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct InvalidInput {
-    /// The input, by the name it was given under.
-    pub input: String,
-    /// The line in it, from 1, where the fault has one.
-    pub line: Option<u32>,
-    /// What is wrong.
-    pub problem: String,
-    /// What to do.
-    pub hint: String,
-}
-
-impl std::error::Error for InvalidInput {}
-
-impl fmt::Display for InvalidInput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.input)?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        write!(f, ": {}; {}", self.problem, self.hint)
-    }
-}
-
-impl From<InvalidInput> for Error {
-    fn from(e: InvalidInput) -> Self {
-        Error::InvalidInput(Box::new(e))
-    }
-}
-
-impl From<NotFound> for Error {
-    fn from(e: NotFound) -> Self {
-        Error::NotFound(Box::new(e))
-    }
-}
-
-impl From<LibraryError> for Error {
-    fn from(e: LibraryError) -> Self {
-        Error::Library(Box::new(e))
-    }
-}
-
-/// A module in IR that is newer than what libNVVM reads for an architecture.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct DialectError {
-    /// The module, by the name it was added under.
-    pub module: String,
-    /// The line in it, from 1, where the first newer thing stands; text alone has lines.
-    pub line: Option<u32>,
-    /// The first newer thing found.
-    pub what: String,
-    /// Who wrote the module, as in `LLVM16.0.6`; bitcode alone says so.
-    pub producer: Option<String>,
-    /// The architecture asked for.
-    pub arch: crate::arch::Arch,
-    /// The major version of the LLVM whose IR is read for it.
-    pub reads: u32,
-    /// Why the newer compiler inside the library was not taken.
-    pub why_not: String,
-    /// The library.
-    pub library: Library,
-    /// The library's log, where it was asked all the same.
-    pub log: String,
-}
-
-impl std::error::Error for DialectError {}
-
-impl fmt::Display for DialectError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.module)?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        write!(
-            f,
-            ": {} is newer than LLVM {}, whose IR {} reads for {}",
-            self.what,
-            self.reads,
-            self.library,
-            self.arch.compute()
-        )?;
-        if let Some(producer) = &self.producer {
-            write!(f, " (the module was written by {producer})")?;
-        }
-        write!(
-            f,
-            ", and {}; compile for compute_100 or newer, use a libNVVM with the newer NVVM (CUDA \
-             13.5), or write the module for LLVM {}, with typed pointers",
-            self.why_not, self.reads
-        )?;
-        if !self.log.trim().is_empty() {
-            write!(f, "; the library said: {}", self.log.trim())?;
-        }
-        Ok(())
-    }
-}
-
-impl From<DialectError> for Error {
-    fn from(e: DialectError) -> Self {
-        Error::Dialect(Box::new(e))
-    }
-}
-
-/// What was being done when a library failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Stage {
-    /// Creating the handle.
-    Create,
-    /// Adding an input.
-    Add,
-    /// Verifying without compiling.
-    Verify,
-    /// Compiling.
-    Compile,
-    /// Linking.
-    Link,
-    /// Fetching the result.
-    Fetch,
-    /// Asking the library about itself.
-    Query,
-}
-
-impl fmt::Display for Stage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Stage::Create => "create",
-            Stage::Add => "add",
-            Stage::Verify => "verify",
-            Stage::Compile => "compile",
-            Stage::Link => "link",
-            Stage::Fetch => "fetch",
-            Stage::Query => "query",
-        })
-    }
-}
-
-/// A call into one of NVIDIA's libraries that returned an error.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LibraryError {
-    /// What was being done.
-    pub stage: Stage,
-    /// The raw code the library returned.
-    pub code: i32,
-    /// That code's name, as in `NVVM_ERROR_COMPILATION`.
-    pub code_name: String,
-    /// The input it happened on, where it was one input.
-    pub input: Option<String>,
-    /// The log, one message at a time.
-    pub diagnostics: Vec<Diagnostic>,
-    /// The log as it was; bytes that are no UTF-8 are escaped.
-    pub log: String,
-    /// The options the library was given.
-    pub options: Vec<String>,
-    /// The library.
-    pub library: Library,
-    /// What to do, where that is known.
-    pub hint: Option<String>,
-}
-
-impl std::error::Error for LibraryError {}
-
-impl fmt::Display for LibraryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} failed to {} with {} ({})",
-            self.library.name, self.stage, self.code_name, self.code
-        )?;
-        if let Some(input) = &self.input {
-            write!(f, " on {input}")?;
-        }
-        let mut said = self
-            .diagnostics
-            .iter()
-            .filter(|d| d.severity == crate::diagnostic::Severity::Error);
-        match said.next() {
-            Some(first) => write!(f, ": {}", first.to_string().replace('\n', " "))?,
-            None if self.log.trim().is_empty() => f.write_str(": the library gave no reason")?,
-            None => write!(f, ": {}", self.log.trim())?,
-        }
-        if let Some(hint) = &self.hint {
-            write!(f, "; {hint}")?;
-        }
-        if f.alternate() {
-            write!(f, "\nlibrary: {}", self.library)?;
-            write!(f, "\noptions: {}", self.options.join(" "))?;
-            write!(f, "\nlog:\n{}", self.log.trim_end())?;
-        }
-        Ok(())
     }
 }

@@ -63,6 +63,7 @@ mod guard;
 pub mod link;
 pub mod nvrtc;
 pub mod nvvm;
+mod options;
 mod sync;
 pub mod sys;
 #[cfg(all(test, not(loom)))]

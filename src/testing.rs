@@ -2,33 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use std::process::Command;
+mod process;
 
-/// Runs `test`, which changes what a process has only once (its locale, its limits), in a process of
-/// its own: the calling test, run again by itself.
-pub(crate) fn again_in_a_process_of_its_own(variables: &[(&str, &str)], test: impl FnOnce()) {
-    const INSIDE: &str = "CUDA_PROGRAM_TEST_INSIDE";
-    if std::env::var_os(INSIDE).is_some() {
-        return test();
-    }
-    let thread = std::thread::current();
-    let name = thread
-        .name()
-        .expect("the harness names a test's thread after it");
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args([name, "--exact", "--nocapture"])
-        .env(INSIDE, "1")
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    let said = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert!(output.status.success(), "{name}: {}\n{said}", output.status);
-    assert!(said.contains("1 passed"), "{name} did not run\n{said}");
-}
+pub(crate) use process::again_in_a_process_of_its_own;
 
 /// A locale whose decimal point is a comma.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -27,7 +27,7 @@ fn every_known_name_reads_back_in_both_spellings() {
 #[test]
 fn known_names_are_in_order_and_distinct() {
     assert!(Arch::KNOWN.is_sorted_by(|a, b| a < b));
-    assert_eq!(Arch::KNOWN.len(), 34);
+    assert_eq!(Arch::KNOWN.len(), 37);
 }
 
 #[rstest]
@@ -155,18 +155,21 @@ fn order_is_by_number_then_suffix() {
     );
 }
 
-// Held against ptxas 12.9 (up to sm_103, sm_120, sm_121) and nvJitLink 13.5 (sm_110), which were
-// asked to finish PTX of each left-hand name for every device on the right.
+// Held against ptxas 12.9 (up to sm_103, sm_120, sm_121) and nvJitLink 13.5 (sm_107, sm_110), which
+// were asked to finish PTX of each left-hand name for every device on the right.
 #[rstest]
-#[case("sm_90", &[90, 100, 101, 103, 110, 120, 121])]
-#[case("sm_101", &[101, 103, 110, 120, 121])]
+#[case("sm_90", &[90, 100, 101, 103, 107, 110, 120, 121])]
+#[case("sm_101", &[101, 103, 107, 110, 120, 121])]
+#[case("sm_107", &[107, 110, 120, 121])]
 #[case("sm_90a", &[90])]
 #[case("sm_100a", &[100])]
 #[case("sm_101a", &[101, 110])]
+#[case("sm_107a", &[107])]
 #[case("sm_110a", &[110])]
-#[case("sm_100f", &[100, 103])]
+#[case("sm_100f", &[100, 103, 107])]
 #[case("sm_101f", &[101, 110])]
-#[case("sm_103f", &[103])]
+#[case("sm_103f", &[103, 107])]
+#[case("sm_107f", &[107])]
 #[case("sm_110f", &[110])]
 #[case("sm_120f", &[120, 121])]
 #[case("sm_121f", &[121])]

@@ -130,6 +130,9 @@ fn an_arch_that_the_library_lacks_lists_those_it_has() {
 #[case::lto("-dlto", "LtoIr")]
 #[case::blank("--dopt=on ", "blanks")]
 #[case::define("-DA=1", "defines")]
+#[case::trace("-time=/nowhere/trace.json", "time_trace")]
+#[case::stack("-modify-stack-limit=true", "stack of its own")]
+#[case::nothing_made("-fdevice-syntax-only", "leave it out")]
 fn what_extra_may_not_hold_is_refused(#[case] flag: &str, #[case] hint: &str) {
     let mut options = sm_80();
     options.extra.push(flag.to_owned());

@@ -1,16 +1,13 @@
 //! The driver of this machine, opened and probed before cudarc meets it.
 
-use std::ffi::{CStr, c_void};
 use std::path::{Path, PathBuf};
-use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use super::ptx_versions;
 use crate::artifact::IsaVersion;
 use crate::error::{DriverProblem, Library, NoDriver, Result};
-use crate::sys::Table;
 use crate::sys::cuda::{self, Failure, consts};
-use crate::toolkit::{file_of, is_stub};
+use crate::toolkit::{is_stub, table_of};
 
 /// The CUDA driver of this machine, which has at least one device.
 #[derive(Debug)]
@@ -75,18 +72,11 @@ impl Driver {
             hint: INSTALL.to_owned(),
             code: None,
         })?;
-        let mut any = None;
-        let lookup = |name: &CStr| {
-            // SAFETY: the pointer is not used here, only passed on as one.
-            let symbol = unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) };
-            let symbol = symbol.ok().and_then(|symbol| NonNull::new(*symbol));
-            any = any.or(symbol);
-            symbol
-        };
+        let library = library.into();
         // SAFETY: the library has the driver's name, so its functions have the driver's signatures;
         // where the table is kept, the library is never closed.
-        let api = unsafe { cuda::Driver::load(lookup) };
-        let path = any.and_then(file_of).unwrap_or_else(|| PathBuf::from(NAME));
+        let (api, file) = unsafe { table_of::<cuda::Driver>(&library) };
+        let path = file.unwrap_or_else(|| PathBuf::from(NAME));
         let resolved = std::fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
         if is_stub(&path) || is_stub(&resolved) {
             // Closed again, or the loader would give the stub to whoever asks for the driver later.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::nvvm::{Dialect, OptLevel};
+use crate::options::{self, Instead, Known, adders, setters};
 
 /// Options of one link.
 ///
@@ -100,32 +101,6 @@ fn level(opt: OptLevel) -> u8 {
         OptLevel::O0 => 0,
         OptLevel::O3 => 3,
     }
-}
-
-macro_rules! setters {
-    ($($name:ident: $ty:ty => $wrap:expr;)*) => {
-        $(
-            #[doc = concat!("Sets [`", stringify!($name), "`](Options::", stringify!($name), ").")]
-            #[must_use]
-            pub fn $name(mut self, $name: $ty) -> Self {
-                self.$name = $wrap($name);
-                self
-            }
-        )*
-    };
-}
-
-macro_rules! adders {
-    ($($name:ident: $field:ident;)*) => {
-        $(
-            #[doc = concat!("Adds to [`", stringify!($field), "`](Options::", stringify!($field), ").")]
-            #[must_use]
-            pub fn $name(mut self, value: impl Into<String>) -> Self {
-                self.$field.push(value.into());
-                self
-            }
-        )*
-    };
 }
 
 impl Options {
@@ -229,12 +204,7 @@ impl Options {
 
     /// Refuses what cannot be honoured.
     pub(super) fn check(&self) -> Result<()> {
-        if let Some(percent) = self.jump_table_density.filter(|&percent| percent > 101) {
-            return refuse(
-                format!("`jump_table_density` is {percent}"),
-                "it is a percentage from 0 to 101, where 101 means never",
-            );
-        }
+        options::check_jump_table_density("jump_table_density", self.jump_table_density)?;
         if self.opt.is_some() && self.fast_compile.is_some() {
             return refuse(
                 "`opt` and `fast_compile` both say how much is optimised".to_owned(),
@@ -269,61 +239,89 @@ impl Options {
                 );
             }
         }
-        self.check_extra()
-    }
-
-    fn check_extra(&self) -> Result<()> {
-        /// Each flag that has a field, and the field.
-        const TYPED: &[(&str, &str)] = &[
-            ("-g", "debug"),
-            ("-lineinfo", "line_info"),
-            ("-verbose", "verbose"),
-            ("-time", "time"),
-            ("-lto", "lto"),
-            ("-r", "relocatable"),
-            ("-optimize-unused-variables", "optimize_unused_variables"),
-            ("-no-cache", "no_cache"),
-            ("-device-stack-protector", "device_stack_protector"),
-            ("-maxrregcount", "max_registers"),
-            ("-O", "opt"),
-            ("-Ofc", "fast_compile"),
-            ("-ftz", "ftz"),
-            ("-prec-div", "prec_div"),
-            ("-prec-sqrt", "prec_sqrt"),
-            ("-fma", "fma"),
-            ("-split-compile", "split_compile"),
-            ("-split-compile-extended", "split_compile_extended"),
-            ("-jump-table-density", "jump_table_density"),
-            ("-kernels-used", "kernels_used"),
-            ("-variables-used", "variables_used"),
-            ("-Xptxas", "ptxas"),
-            ("-O0", "opt"),
-            ("-O3", "opt"),
-            ("-nvvm-latest", "dialect"),
-        ];
-        for flag in &self.extra {
-            let name = flag.split_once('=').map_or(flag.as_str(), |(name, _)| name);
-            let hint = match TYPED.iter().find(|(typed, _)| *typed == name) {
-                Some((_, field)) => format!("set the field `{field}` instead"),
-                None if name == "-arch" => "give the architecture to `Linker::new`".to_owned(),
-                None if name == "-ptx" => "link to `Ptx` instead".to_owned(),
-                None if flag.contains('\0') => "take the NUL byte out".to_owned(),
-                None if !flag.starts_with('-') => "a flag begins with `-`".to_owned(),
-                None if flag.trim() != flag => "take the blanks around it off".to_owned(),
-                None => continue,
-            };
-            return Err(Error::InvalidOptions {
-                problem: format!("`extra` holds {flag:?}"),
-                hint,
-            });
-        }
-        Ok(())
+        options::check_extra(&self.extra, FLAGS)
     }
 }
 
+const FLAGS: Known = &[
+    (&["g"], Instead::Field("debug")),
+    (&["lineinfo"], Instead::Field("line_info")),
+    (&["verbose"], Instead::Field("verbose")),
+    (&["time"], Instead::Field("time")),
+    (&["lto", "dlto"], Instead::Field("lto")),
+    (&["r"], Instead::Field("relocatable")),
+    (
+        &["optimize-unused-variables"],
+        Instead::Field("optimize_unused_variables"),
+    ),
+    (&["no-cache"], Instead::Field("no_cache")),
+    (
+        &["device-stack-protector"],
+        Instead::Field("device_stack_protector"),
+    ),
+    (&["maxrregcount"], Instead::Field("max_registers")),
+    (&["O", "O0", "O3"], Instead::Field("opt")),
+    (&["Ofc"], Instead::Field("fast_compile")),
+    (&["ftz"], Instead::Field("ftz")),
+    (&["prec-div"], Instead::Field("prec_div")),
+    (&["prec-sqrt"], Instead::Field("prec_sqrt")),
+    (&["fma"], Instead::Field("fma")),
+    (&["split-compile"], Instead::Field("split_compile")),
+    (
+        &["split-compile-extended"],
+        Instead::Field("split_compile_extended"),
+    ),
+    (
+        &["jump-table-density"],
+        Instead::Field("jump_table_density"),
+    ),
+    (&["kernels-used"], Instead::Field("kernels_used")),
+    (&["variables-used"], Instead::Field("variables_used")),
+    (&["Xptxas"], Instead::Field("ptxas")),
+    (&["nvvm-latest"], Instead::Field("dialect")),
+    (
+        &["arch"],
+        Instead::Do("give the architecture to `Linker::new`"),
+    ),
+    (&["ptx"], Instead::Do("link to `Ptx` instead")),
+];
+
 fn refuse(problem: String, hint: &str) -> Result<()> {
-    Err(Error::InvalidOptions {
-        problem,
-        hint: hint.to_owned(),
-    })
+    Err(Error::invalid_options(problem, hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flag_that_a_field_becomes_is_refused_among_the_extra_ones() {
+        let mut flags = Options::new()
+            .debug(true)
+            .line_info(true)
+            .verbose(true)
+            .time(true)
+            .relocatable(true)
+            .optimize_unused_variables(true)
+            .no_cache(true)
+            .device_stack_protector(true)
+            .max_registers(32)
+            .opt(OptLevel::O0)
+            .fast_compile(FastCompile::Min)
+            .ftz(true)
+            .prec_div(true)
+            .prec_sqrt(true)
+            .fma(true)
+            .split_compile(2)
+            .split_compile_extended(2)
+            .jump_table_density(5)
+            .kernel_used("k")
+            .variable_used("v")
+            .ptxas("-v")
+            .flags();
+        flags.push(format!("-O{}", level(OptLevel::O3)));
+        // Those that depend on the inputs.
+        flags.extend(["-lto", "-nvvm-latest"].map(str::to_owned));
+        options::tests::assert_fields_are_known(&flags, FLAGS);
+    }
 }

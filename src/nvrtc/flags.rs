@@ -3,8 +3,10 @@
 use std::fmt::Display;
 use std::path::Path;
 
+use super::extra;
 use super::options::{FastCompile, Options, PchMode, Standard};
 use crate::error::{Error, Library, Result};
+use crate::options::{check_extra, check_jump_table_density};
 
 /// Major and minor; the oldest of the measured versions that takes a flag.
 type Needs = (u32, u32);
@@ -21,12 +23,8 @@ pub(super) fn flags(options: &Options, version: Needs, library: &Library) -> Res
     language(options, &mut list);
     diagnostics(options, &mut list);
     pch(options, &mut list)?;
-    if let Some(percent) = options.code.jump_table_density.filter(|&p| p > 101) {
-        return Err(refused(
-            format!("`code.jump_table_density` is {percent}"),
-            "it is a percentage from 0 to 101, where 101 means never",
-        ));
-    }
+    let density = options.code.jump_table_density;
+    check_jump_table_density("code.jump_table_density", density)?;
     if options.language.float128 && options.arch < crate::Arch::SM_100 {
         return Err(refused(
             format!(
@@ -41,7 +39,7 @@ pub(super) fn flags(options: &Options, version: Needs, library: &Library) -> Res
         check_writable(file)?;
         list.value("--fdevice-time-trace", Some(path(file)?), (12, 9));
     }
-    check_extra(&options.extra)?;
+    check_extra(&options.extra, extra::FLAGS)?;
     if let Some((flag, (major, minor))) = list.0.iter().find(|(_, needs)| *needs > version) {
         return Err(Error::Unsupported {
             what: format!("the option `{flag}`"),
@@ -217,10 +215,7 @@ fn pch(options: &Options, list: &mut List) -> Result<()> {
 }
 
 fn refused(problem: String, hint: &str) -> Error {
-    Error::InvalidOptions {
-        problem,
-        hint: hint.to_owned(),
-    }
+    Error::invalid_options(problem, hint)
 }
 
 fn path(path: &Path) -> Result<&str> {
@@ -241,55 +236,6 @@ fn check_writable(file: &Path) -> Result<()> {
         .map_err(|e| Error::io("write", file, &e))?;
     if !there {
         let _ = std::fs::remove_file(file);
-    }
-    Ok(())
-}
-
-/// The beginnings of flags that have a field, and the field.
-const TYPED: &[(&[&str], &str)] = &[
-    (&["--gpu-architecture", "-arch"], "arch"),
-    (&["--define-macro", "-D"], "preprocessor.defines"),
-    (&["--undefine-macro", "-U"], "preprocessor.undefines"),
-    (&["--include-path", "-I"], "preprocessor.include_folders"),
-    (&["--pre-include", "-include"], "preprocessor.pre_includes"),
-    (&["--std", "-std"], "language.standard"),
-    (&["--device-debug", "-G"], "debug.full"),
-    (&["--generate-line-info", "-lineinfo"], "debug.line_info"),
-    (
-        &["--relocatable-device-code", "-rdc", "--device-c", "-dc"],
-        "code.relocatable",
-    ),
-    (&["--fdevice-time-trace"], "time_trace"),
-    (
-        &["--pch", "-pch", "--create-pch", "--use-pch", "--pch-dir"],
-        "pch",
-    ),
-    (&["--split-compile"], "code.split_compile"),
-];
-
-fn check_extra(extra: &[String]) -> Result<()> {
-    for flag in extra {
-        let name = flag.split_once('=').map_or(flag.as_str(), |(name, _)| name);
-        let short = |typed: &str| typed.len() == 2 && typed != "-G" && flag.starts_with(typed);
-        let typed = TYPED
-            .iter()
-            .find(|(names, _)| names.iter().any(|typed| *typed == name || short(typed)));
-        let hint = match typed {
-            Some((_, field)) => format!("set the field `{field}` instead"),
-            None if ["-dlto", "--dlink-time-opt", "--gen-opt-lto"].contains(&name) => {
-                "compile to `LtoIr` instead".to_owned()
-            }
-            None if ["--modify-stack-limit", "-modify-stack-limit"].contains(&name) => {
-                "leave it out: the crate gives the compiler a stack of its own".to_owned()
-            }
-            None if ["--fdevice-syntax-only", "--optix-ir", "-optix-ir"].contains(&name) => {
-                "leave it out: it leaves nothing of what was asked for".to_owned()
-            }
-            None if !flag.starts_with('-') => "a flag begins with `-`".to_owned(),
-            None if flag.trim() != flag => "take the blanks around it off".to_owned(),
-            None => continue,
-        };
-        return Err(refused(format!("`extra` holds {flag:?}"), &hint));
     }
     Ok(())
 }

@@ -10,6 +10,7 @@
 //! folders and names the package that has it.
 
 mod control;
+mod extra;
 mod flags;
 mod headers;
 mod hints;

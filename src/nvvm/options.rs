@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::arch::Arch;
 use crate::artifact::IsaVersion;
 use crate::error::{Error, Result};
+use crate::options::{self, Instead, Known, setters};
 
 /// Options of one compilation or verification.
 ///
@@ -91,19 +92,6 @@ pub enum Dialect {
     Latest,
 }
 
-macro_rules! setters {
-    ($($(#[$meta:meta])* $name:ident: $ty:ty => $wrap:expr;)*) => {
-        $(
-            $(#[$meta])*
-            #[must_use]
-            pub fn $name(mut self, $name: $ty) -> Self {
-                self.$name = $wrap($name);
-                self
-            }
-        )*
-    };
-}
-
 impl Options {
     /// The library's defaults for an architecture.
     #[must_use]
@@ -125,23 +113,14 @@ impl Options {
     }
 
     setters! {
-        /// Sets [`debug`](Options::debug).
         debug: bool => std::convert::identity;
-        /// Sets [`opt`](Options::opt).
         opt: OptLevel => Some;
-        /// Sets [`ftz`](Options::ftz).
         ftz: bool => Some;
-        /// Sets [`prec_sqrt`](Options::prec_sqrt).
         prec_sqrt: bool => Some;
-        /// Sets [`prec_div`](Options::prec_div).
         prec_div: bool => Some;
-        /// Sets [`fma`](Options::fma).
         fma: bool => Some;
-        /// Sets [`jump_table_density`](Options::jump_table_density), in percent.
         jump_table_density: u8 => Some;
-        /// Sets [`ptx_version`](Options::ptx_version).
         ptx_version: IsaVersion => Some;
-        /// Sets [`dialect`](Options::dialect).
         dialect: Dialect => std::convert::identity;
     }
 
@@ -189,24 +168,14 @@ impl Options {
 
     /// Refuses what the documentation rules out, and what the library would ignore without a word.
     pub(super) fn check(&self, lto: bool) -> Result<()> {
-        let refuse = |problem: &str, hint: &str| {
-            Err(Error::InvalidOptions {
-                problem: problem.to_owned(),
-                hint: hint.to_owned(),
-            })
-        };
+        let refuse = |problem: &str, hint: &str| Err(Error::invalid_options(problem, hint));
         if self.debug && self.opt == Some(OptLevel::O3) {
             return refuse(
                 "`debug` (-g) is valid without optimisation alone, and `opt` is O3",
                 "set `opt` to O0 or leave it out, or leave `debug` out",
             );
         }
-        if let Some(percent) = self.jump_table_density.filter(|&percent| percent > 101) {
-            return refuse(
-                &format!("`jump_table_density` is {percent}"),
-                "it is a percentage from 0 to 101, where 101 means never",
-            );
-        }
+        options::check_jump_table_density("jump_table_density", self.jump_table_density)?;
         if let Some(version) = self.ptx_version.filter(|version| version.minor > 9) {
             return refuse(
                 &format!("`ptx_version` is {version}"),
@@ -236,41 +205,47 @@ impl Options {
                 "it ends below compute_100: set `dialect` to Auto",
             );
         }
-        self.check_extra()
+        options::check_extra(&self.extra, FLAGS)
     }
+}
 
-    fn check_extra(&self) -> Result<()> {
-        /// Each flag that has a field, and the field.
-        const TYPED: &[(&str, &str)] = &[
-            ("-arch", "arch"),
-            ("-g", "debug"),
-            ("-opt", "opt"),
-            ("-ftz", "ftz"),
-            ("-prec-sqrt", "prec_sqrt"),
-            ("-prec-div", "prec_div"),
-            ("-fma", "fma"),
-            ("-jump-table-density", "jump_table_density"),
-            ("-ptx-version-target", "ptx_version"),
-            ("-nvvm-latest", "dialect"),
-        ];
-        for flag in &self.extra {
-            let name = flag.split_once('=').map_or(flag.as_str(), |(name, _)| name);
-            let hint = match TYPED.iter().find(|(typed, _)| *typed == name) {
-                Some((_, field)) => format!("set the field `{field}` instead"),
-                None if name == "-gen-lto" || name == "-lto" => {
-                    "compile to `LtoIr` instead".to_owned()
-                }
-                None if flag.contains('\0') => "take the NUL byte out".to_owned(),
-                None if !flag.starts_with('-') => "a flag begins with `-`".to_owned(),
-                // The library takes blanks off, and so another flag than the one looked at here.
-                None if flag.trim() != flag => "take the blanks around it off".to_owned(),
-                None => continue,
-            };
-            return Err(Error::InvalidOptions {
-                problem: format!("`extra` holds {flag:?}"),
-                hint,
-            });
-        }
-        Ok(())
+const FLAGS: Known = &[
+    (&["arch"], Instead::Field("arch")),
+    (&["g"], Instead::Field("debug")),
+    (&["opt"], Instead::Field("opt")),
+    (&["ftz"], Instead::Field("ftz")),
+    (&["prec-sqrt"], Instead::Field("prec_sqrt")),
+    (&["prec-div"], Instead::Field("prec_div")),
+    (&["fma"], Instead::Field("fma")),
+    (
+        &["jump-table-density"],
+        Instead::Field("jump_table_density"),
+    ),
+    (&["ptx-version-target"], Instead::Field("ptx_version")),
+    (&["nvvm-latest"], Instead::Field("dialect")),
+    (
+        &["gen-lto", "lto"],
+        Instead::Do("compile to `LtoIr` instead"),
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flag_that_a_field_becomes_is_refused_among_the_extra_ones() {
+        let mut flags = Options::new(Arch::SM_90)
+            .debug(true)
+            .opt(OptLevel::O0)
+            .ftz(true)
+            .prec_sqrt(false)
+            .prec_div(false)
+            .fma(true)
+            .jump_table_density(5)
+            .flags();
+        // Those that depend on the modules and the library.
+        flags.extend(["-ptx-version-target=86", "-nvvm-latest"].map(str::to_owned));
+        options::tests::assert_fields_are_known(&flags, FLAGS);
     }
 }

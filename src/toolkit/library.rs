@@ -1,13 +1,12 @@
 //! Opening: the one module that turns a candidate into a library in this process.
 
-use std::ffi::{CStr, c_void};
 use std::path::{Path, PathBuf};
-use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::environment::{Environment, Platform};
 use super::image;
 use super::layout::Root;
+use super::loader::{message, open_library, table_of};
 use super::part::{Candidate, Part, Reason, is_stub};
 use super::version::version_of;
 use crate::error::{Attempt, Library};
@@ -245,113 +244,19 @@ fn load<T: Compiler>(path: &Path) -> Result<(T, Option<PathBuf>), String> {
     let library = unsafe { open_library(path) }.map_err(|e| message(&e))?;
     // NVIDIA's libraries do not survive being closed, so this one never is, useful or not.
     let library: &'static _ = Box::leak(Box::new(library));
-    let mut any = None;
-    let lookup = |name: &CStr| {
-        // SAFETY: the pointer is not used here, only passed on as one.
-        let symbol = unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) };
-        let symbol = symbol.ok().and_then(|symbol| NonNull::new(*symbol));
-        any = any.or(symbol);
-        symbol
-    };
     // SAFETY: the library has NVIDIA's name for it, so its functions have NVIDIA's signatures; it is
     // never closed, so they stay valid.
-    let api = unsafe { T::load(lookup) }.map_err(|missing| {
+    let (api, file) = unsafe { table_of::<T>(library) };
+    let api = api.map_err(|missing| {
         format!("{missing}, so it is older than CUDA 12.0 or another library of that name")
     })?;
-    Ok((api, any.and_then(file_of)))
-}
-
-fn message(error: &libloading::Error) -> String {
-    use std::error::Error as _;
-    // The text of the system lies one level down for some of libloading's errors.
-    error
-        .source()
-        .map_or_else(|| error.to_string(), |source| format!("{error}: {source}"))
-}
-
-/// Opens a library, with every symbol bound now, and visible to no other library.
-///
-/// # Safety
-///
-/// The library's initialisers must be sound to run.
-#[cfg(unix)]
-unsafe fn open_library(path: &Path) -> Result<libloading::os::unix::Library, libloading::Error> {
-    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-    // SAFETY: the caller vouches for the initialisers.
-    unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
-}
-
-/// Opens a library, which finds the libraries it needs in its own folder.
-///
-/// # Safety
-///
-/// The library's initialisers must be sound to run.
-#[cfg(windows)]
-unsafe fn open_library(path: &Path) -> Result<libloading::os::windows::Library, libloading::Error> {
-    use libloading::os::windows::{
-        LOAD_LIBRARY_SEARCH_DEFAULT_DIRS, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR, Library,
-    };
-    let flags = if path.is_absolute() {
-        LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS
-    } else {
-        0
-    };
-    // SAFETY: the caller vouches for the initialisers.
-    unsafe { Library::load_with_flags(path, flags) }
-}
-
-/// The file of the library that a symbol lies in.
-#[cfg(unix)]
-pub(crate) fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt as _;
-
-    let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: the function only compares the address, and `info` is a valid place for its answer.
-    let found = unsafe { libc::dladdr(symbol.as_ptr(), info.as_mut_ptr()) };
-    // SAFETY: all zeros is a valid value, with null pointers.
-    let info = unsafe { info.assume_init() };
-    if found == 0 || info.dli_fname.is_null() {
-        return None;
-    }
-    // SAFETY: the name is a C string of the loader's that lives as long as the library is open.
-    let name = unsafe { CStr::from_ptr(info.dli_fname) };
-    Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())))
-}
-
-/// The file of the library that a symbol lies in.
-#[cfg(windows)]
-pub(crate) fn file_of(symbol: NonNull<c_void>) -> Option<PathBuf> {
-    use std::os::windows::ffi::OsStringExt as _;
-
-    const FROM_ADDRESS: u32 = 4;
-    const UNCHANGED_REFCOUNT: u32 = 2;
-    unsafe extern "system" {
-        fn GetModuleHandleExW(flags: u32, address: *const c_void, module: *mut *mut c_void) -> i32;
-        fn GetModuleFileNameW(module: *mut c_void, name: *mut u16, length: u32) -> u32;
-    }
-    let mut module = std::ptr::null_mut();
-    // SAFETY: with these flags the address is only looked up, and `module` is a valid place.
-    let found = unsafe {
-        GetModuleHandleExW(
-            FROM_ADDRESS | UNCHANGED_REFCOUNT,
-            symbol.as_ptr(),
-            &mut module,
-        )
-    };
-    if found == 0 {
-        return None;
-    }
-    let mut name = vec![0_u16; 32768];
-    // SAFETY: the module stays loaded, and `name` has the length that is passed.
-    let length = unsafe { GetModuleFileNameW(module, name.as_mut_ptr(), 32768) };
-    let name = name.get(..usize::try_from(length).ok()?)?;
-    (length != 0).then(|| PathBuf::from(std::ffi::OsString::from_wide(name)))
+    Ok((api, file))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::c_int;
+    use std::ffi::{c_int, c_void};
+    use std::ptr::NonNull;
 
     use rstest::rstest;
 

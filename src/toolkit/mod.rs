@@ -43,6 +43,7 @@ mod image;
 mod layout;
 mod libdevice;
 mod library;
+mod loader;
 mod part;
 mod places;
 mod search;
@@ -58,7 +59,7 @@ pub use environment::{Disk, Environment, FileSystem, Platform};
 pub use libdevice::Libdevice;
 pub use library::Opened;
 #[cfg(feature = "gpu")]
-pub(crate) use library::file_of;
+pub(crate) use loader::table_of;
 #[cfg(feature = "gpu")]
 pub(crate) use part::is_stub;
 pub use part::{Candidate, Part, Reason};

@@ -41,11 +41,16 @@ pub fn nvrtc_ltoir(toolkit: &Toolkit, source: &str, arch: &str) -> Vec<u8> {
 
 /// Links LTO IR to a cubin by nvJitLink.
 pub fn link(toolkit: &Toolkit, inputs: &[&[u8]], options: &[&CStr]) -> Vec<u8> {
-    link_kind(toolkit, nvjitlink::NVJITLINK_INPUT_LTOIR, inputs, options)
+    link_kind(toolkit, nvjitlink::NVJITLINK_INPUT_LTOIR, inputs, options).unwrap()
 }
 
 /// Makes a cubin of PTX by nvJitLink.
 pub fn cubin_of_ptx(toolkit: &Toolkit, ptx: &str, arch: &str) -> Vec<u8> {
+    finish_ptx(toolkit, ptx, arch).unwrap()
+}
+
+/// Makes a cubin of PTX by nvJitLink, or says why that one refuses.
+pub fn finish_ptx(toolkit: &Toolkit, ptx: &str, arch: &str) -> Result<Vec<u8>, String> {
     let arch = CString::new(format!("-arch={arch}")).unwrap();
     let ptx = CString::new(ptx).unwrap();
     let inputs = [ptx.as_bytes_with_nul()];
@@ -57,7 +62,7 @@ fn link_kind(
     kind: nvjitlink::nvJitLinkInputType,
     inputs: &[&[u8]],
     options: &[&CStr],
-) -> Vec<u8> {
+) -> Result<Vec<u8>, String> {
     let api = toolkit.nvjitlink().unwrap().api;
     let size = api.nvJitLinkGetLinkedCubinSize;
     let get = api.nvJitLinkGetLinkedCubin;
@@ -80,7 +85,7 @@ pub fn link_to_ptx(toolkit: &Toolkit, input: &[u8], arch: &CStr) -> String {
     let size = api.nvJitLinkGetLinkedPtxSize;
     let get = api.nvJitLinkGetLinkedPtx;
     let kind = nvjitlink::NVJITLINK_INPUT_LTOIR;
-    link_and_get(api, kind, &[input], &[arch, c"-lto", c"-ptx"], |handle| {
+    let linked = link_and_get(api, kind, &[input], &[arch, c"-lto", c"-ptx"], |handle| {
         let mut bytes = 0;
         // SAFETY: the handle is live, and the buffer has the size asked for.
         unsafe {
@@ -90,7 +95,8 @@ pub fn link_to_ptx(toolkit: &Toolkit, input: &[u8], arch: &CStr) -> String {
             assert_eq!(code, nvjitlink::NVJITLINK_SUCCESS);
             String::from_utf8(ptx).unwrap()
         }
-    })
+    });
+    linked.unwrap()
 }
 
 fn link_and_get<R>(
@@ -99,7 +105,7 @@ fn link_and_get<R>(
     inputs: &[&[u8]],
     options: &[&CStr],
     get: impl FnOnce(nvjitlink::nvJitLinkHandle) -> R,
-) -> R {
+) -> Result<R, String> {
     let mut options: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
     // SAFETY: a live handle throughout, valid strings, and a buffer of the size asked for.
     unsafe {
@@ -127,8 +133,10 @@ fn link_and_get<R>(
         (api.nvJitLinkGetErrorLogSize)(handle, &mut size);
         let mut log = vec![0_u8; size.max(1)];
         (api.nvJitLinkGetErrorLog)(handle, log.as_mut_ptr().cast());
-        assert_eq!(failed, None, "{}", String::from_utf8_lossy(&log));
-        let result = get(handle);
+        let result = match failed {
+            None => Ok(get(handle)),
+            Some(code) => Err(format!("{code}: {}", String::from_utf8_lossy(&log))),
+        };
         (api.nvJitLinkDestroy)(&mut handle);
         result
     }

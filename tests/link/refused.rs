@@ -255,6 +255,10 @@ fn names_reach_messages_as_they_are_and_none_with_a_nul_byte() {
 
 #[rstest]
 #[case("-lto", "`lto`")]
+#[case("-dlto", "`lto`")]
+#[case("--no-cache", "`no_cache`")]
+#[case("-lineinfo=true", "`line_info`")]
+#[case("-ptx", "link to `Ptx`")]
 #[case("-arch=sm_1", "Linker::new")]
 #[case("-maxrregcount=3", "`max_registers`")]
 #[case("-Xptxas=-v", "`ptxas`")]

@@ -193,26 +193,3 @@ impl FileSystem for Only {
         self.has(path).then(|| Disk.read(path, limit)).flatten()
     }
 }
-
-/// Runs `test` in a process of its own: the calling test, run again by itself with these variables.
-pub fn in_a_process_of_its_own(variables: &[(&str, &Path)], test: impl FnOnce()) {
-    const INSIDE: &str = "CUDA_PROGRAM_TEST_INSIDE";
-    if std::env::var_os(INSIDE).is_some() {
-        return test();
-    }
-    let thread = std::thread::current();
-    let name = thread.name().expect("the harness names the thread");
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args([name, "--exact", "--nocapture"])
-        .env(INSIDE, "1")
-        .envs(variables.iter().copied())
-        .output()
-        .unwrap();
-    let said = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert!(output.status.success(), "{name}: {}\n{said}", output.status);
-    assert!(said.contains("1 passed"), "{name} did not run\n{said}");
-}

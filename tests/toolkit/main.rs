@@ -13,4 +13,6 @@ mod layouts;
 mod machine;
 mod opening;
 mod order;
+#[path = "../../src/testing/process.rs"]
+mod process;
 mod real;

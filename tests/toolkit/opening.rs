@@ -11,7 +11,8 @@ use cuda_program::{Error, error::NotFound};
 use rstest::rstest;
 use tempfile::TempDir;
 
-use crate::machine::{Only, in_a_process_of_its_own, real};
+use crate::machine::{Only, real};
+use crate::process::again_in_a_process_of_its_own;
 
 const NVVM: &str = "nvidia/cu13/lib/libnvvm.so.4";
 const NVRTC: &str = "nvidia/cu13/lib/libnvrtc.so.13";
@@ -290,7 +291,8 @@ fn libdevice_comes_from_beside_the_libnvvm_in_use() {
 #[test]
 fn the_systems_loader_tells_which_file_it_found() {
     let folder = real("13.5").join("nvidia/cu13/lib");
-    in_a_process_of_its_own(&[("LD_LIBRARY_PATH", &folder)], || {
+    let searched = folder.to_str().unwrap();
+    again_in_a_process_of_its_own(&[("LD_LIBRARY_PATH", searched)], || {
         let environment = Environment::new(Platform::current(), Only::new(&[&real("13.5")]));
         let toolkit = Toolkit::builder().environment(environment).build().unwrap();
         let opened = toolkit.nvvm().unwrap();
@@ -320,7 +322,8 @@ fn a_stub_that_the_systems_loader_finds_is_refused(#[case] searched: &str) {
     symlink(&stub, linked.join("libnvvm.so.4")).unwrap();
 
     let searched = folder.path().join(searched);
-    in_a_process_of_its_own(&[("LD_LIBRARY_PATH", &searched)], || {
+    let searched = searched.to_str().unwrap();
+    again_in_a_process_of_its_own(&[("LD_LIBRARY_PATH", searched)], || {
         // The folder of the process that started this one.
         let searched = std::env::var_os("LD_LIBRARY_PATH").unwrap();
         let files = Only::new(&[Path::new(&searched).parent().unwrap()]);
@@ -335,7 +338,7 @@ fn a_stub_that_the_systems_loader_finds_is_refused(#[case] searched: &str) {
 
 #[test]
 fn a_library_already_in_the_process_brings_its_whole_toolkit() {
-    in_a_process_of_its_own(&[], || {
+    again_in_a_process_of_its_own(&[], || {
         let old = Toolkit::at(real("12.9")).unwrap();
         let first = old.nvrtc().unwrap().library.path.canonicalize().unwrap();
 

@@ -220,7 +220,8 @@ fn a_kernel_that_a_link_lost_is_an_error() {
 #[rstest]
 #[case((9, 0), "sm_90")]
 #[case((11, 5), "sm_110")]
-#[case((10, 8), "sm_103")]
+#[case((10, 5), "sm_103")]
+#[case((10, 8), "sm_107")]
 fn a_device_that_is_not_known_counts_as_the_nearest_older_one(
     #[case] capability: (i32, i32),
     #[case] arch: &str,

@@ -1,0 +1,127 @@
+//! What an error of a library carries, and which library said it.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::Error;
+use crate::diagnostic::{Diagnostic, Severity};
+
+/// Which of NVIDIA's libraries, which version, and which file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Library {
+    /// Its name, as in `libNVVM`.
+    pub name: String,
+    /// Its version, as in `13.5`, where it is known.
+    pub version: Option<String>,
+    /// The file it was loaded from.
+    pub path: PathBuf,
+}
+
+impl fmt::Display for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if let Some(version) = &self.version {
+            write!(f, " {version}")?;
+        }
+        write!(f, " ({})", self.path.display())
+    }
+}
+
+/// What was being done when a library failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Stage {
+    /// Creating the handle.
+    Create,
+    /// Adding an input.
+    Add,
+    /// Verifying without compiling.
+    Verify,
+    /// Compiling.
+    Compile,
+    /// Linking.
+    Link,
+    /// Fetching the result.
+    Fetch,
+    /// Asking the library about itself.
+    Query,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Create => "create",
+            Stage::Add => "add",
+            Stage::Verify => "verify",
+            Stage::Compile => "compile",
+            Stage::Link => "link",
+            Stage::Fetch => "fetch",
+            Stage::Query => "query",
+        })
+    }
+}
+
+/// A call into one of NVIDIA's libraries that returned an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LibraryError {
+    /// What was being done.
+    pub stage: Stage,
+    /// The raw code the library returned.
+    pub code: i32,
+    /// That code's name, as in `NVVM_ERROR_COMPILATION`.
+    pub code_name: String,
+    /// The input it happened on, where it was one input.
+    pub input: Option<String>,
+    /// The log, one message at a time.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The log as it was; bytes that are no UTF-8 are escaped.
+    pub log: String,
+    /// The options the library was given.
+    pub options: Vec<String>,
+    /// The library.
+    pub library: Library,
+    /// What to do, where that is known.
+    pub hint: Option<String>,
+}
+
+impl std::error::Error for LibraryError {}
+
+impl fmt::Display for LibraryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} failed to {} with {} ({})",
+            self.library.name, self.stage, self.code_name, self.code
+        )?;
+        if let Some(input) = &self.input {
+            write!(f, " on {input}")?;
+        }
+        let mut said = self
+            .diagnostics
+            .iter()
+            .filter(|d| d.severity == Severity::Error);
+        match said.next() {
+            Some(first) => write!(f, ": {}", first.to_string().replace('\n', " "))?,
+            None if self.log.trim().is_empty() => f.write_str(": the library gave no reason")?,
+            None => write!(f, ": {}", self.log.trim())?,
+        }
+        if let Some(hint) = &self.hint {
+            write!(f, "; {hint}")?;
+        }
+        if f.alternate() {
+            write!(f, "\nlibrary: {}", self.library)?;
+            write!(f, "\noptions: {}", self.options.join(" "))?;
+            write!(f, "\nlog:\n{}", self.log.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+impl From<LibraryError> for Error {
+    fn from(e: LibraryError) -> Self {
+        Error::Library(Box::new(e))
+    }
+}
