@@ -5,18 +5,9 @@
 
 mod common;
 
-use common::{NEWEST, calls, store, toolkit};
+use common::{NEWEST, calls, resident_kib, store, toolkit};
 use cuda_program::nvvm::{Options, Program};
 use cuda_program::{Arch, LtoIr, Ptx, Toolkit};
-
-fn resident_kib() -> i64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmRSS:"))
-        .unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
-}
 
 fn round(toolkit: &Toolkit, n: usize) {
     let program = Program::new(toolkit).unwrap();

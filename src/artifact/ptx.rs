@@ -18,6 +18,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{InvalidInput, Result};
 
 use model::Module;
+pub(in crate::artifact) use model::is_the_drivers;
 pub use model::{ExternKind, ExternSymbol, IsaVersion, Linkage, Parameter, PtxKernel};
 
 /// PTX: text, and what it declares.

@@ -6,7 +6,7 @@ use super::fatbin;
 use super::input::{Known, Ready};
 use super::options::Options;
 use crate::arch::{Arch, Suffix};
-use crate::artifact::{Linkage, LtoIr, PtxKernel};
+use crate::artifact::{Cubin, Linkage, LtoIr, PtxKernel};
 use crate::error::{Error, InvalidInput, Library, Result};
 use crate::nvvm::Dialect;
 
@@ -59,7 +59,7 @@ pub(super) fn check(
                 (ptx.exclusive(), ptx.externs())
             }
             Known::Cubin(cubin) => {
-                check_cubin(input.name, cubin.arch(), target)?;
+                check_cubin(input.name, cubin, target)?;
                 let kernels = cubin.kernels().iter();
                 plan.kernels.extend(kernels.map(|k| k.name.clone()));
                 (cubin.exclusive(), cubin.undefined())
@@ -136,7 +136,17 @@ fn check_ptx(input: &str, made_for: Arch, target: Arch) -> Result<()> {
 
 /// A cubin runs on its major number alone, from its minor number on; which letters fit together, the
 /// versions of the library see differently.
-fn check_cubin(input: &str, made_for: Arch, target: Arch) -> Result<()> {
+fn check_cubin(input: &str, cubin: &Cubin, target: Arch) -> Result<()> {
+    // Every library takes one, and leaves all of it out without a word.
+    if !cubin.is_relocatable() {
+        return Err(refused(
+            input,
+            "it is a finished cubin, which cannot be linked with others".to_owned(),
+            "compile it with relocatable code (`code.relocatable` of NVRTC, -rdc=true of nvcc), or \
+             to PTX or LTO IR; a finished cubin is loaded as it is",
+        ));
+    }
+    let made_for = cubin.arch();
     let chip_alone = made_for.suffix() == Suffix::ArchSpecific;
     let fits = made_for.number() == target.number()
         || (!chip_alone

@@ -122,6 +122,9 @@ impl Linker {
         self.options.check()?;
         let nvjitlink = self.toolkit.nvjitlink()?;
         let library = &nvjitlink.library;
+        if let Some(version) = library.version.as_deref().and_then(check::numbers) {
+            self.options.check_version(version, library)?;
+        }
         let inputs: Vec<Ready<'_>> = self
             .inputs
             .iter()

@@ -2,15 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Library, Result};
 use crate::nvvm::{Dialect, OptLevel};
 use crate::options::{self, Instead, Known, adders, setters};
 
 /// Options of one link.
 ///
 /// A field that is `None` leaves the library's default. Every option that nvJitLink of CUDA 13.5
-/// documents has a field; [`extra`](Options::extra) is for all others. The library refuses an option
-/// that its version lacks.
+/// documents has a field; [`extra`](Options::extra) is for all others. An option that a version of the
+/// library lacks is refused.
 ///
 /// ```
 /// use cuda_program::link::Options;
@@ -38,8 +38,10 @@ pub struct Options {
     pub optimize_unused_variables: bool,
     /// `-no-cache`: keeps no intermediate steps. From nvJitLink 12.9 on. Default: off.
     pub no_cache: bool,
-    /// `-device-stack-protector`: stack canaries in device code, which some libraries refuse. Default: off.
+    /// `--device-stack-protector=true`: stack canaries in device code. From nvJitLink 12.9 on. Default: off.
     pub device_stack_protector: bool,
+    /// `--device-stack-protector-frame-size-threshold=…`: the stack, in bytes, from which on a function is protected. From nvJitLink 12.9 on. Default: the library's choice.
+    pub stack_protector_threshold: Option<u32>,
     /// `-maxrregcount=…`: registers a thread may use. Default: the library's choice.
     pub max_registers: Option<u32>,
     /// `-O…`: how much is optimised. From nvJitLink 12.4 on. Default: 3.
@@ -66,6 +68,8 @@ pub struct Options {
     pub variables_used: Vec<String>,
     /// `-Xptxas=…`: each flag of the assembler.
     pub ptxas: Vec<String>,
+    /// `-Xnvvm=…`: each flag of the compiler that a link of LTO IR runs.
+    pub nvvm: Vec<String>,
     /// `-nvvm-latest`, or not: by default where LTO IR of the newer dialect is linked for an
     /// architecture below sm_100.
     pub dialect: Dialect,
@@ -130,6 +134,7 @@ impl Options {
         split_compile: u32 => Some;
         split_compile_extended: u32 => Some;
         jump_table_density: u8 => Some;
+        stack_protector_threshold: u32 => Some;
         dialect: Dialect => std::convert::identity;
     }
 
@@ -137,6 +142,7 @@ impl Options {
         kernel_used: kernels_used;
         variable_used: variables_used;
         ptxas: ptxas;
+        nvvm: nvvm;
         extra: extra;
     }
 
@@ -151,7 +157,7 @@ impl Options {
             ("-r", self.relocatable),
             ("-optimize-unused-variables", self.optimize_unused_variables),
             ("-no-cache", self.no_cache),
-            ("-device-stack-protector", self.device_stack_protector),
+            ("--device-stack-protector=true", self.device_stack_protector),
         ] {
             if set {
                 flags.push(flag.to_owned());
@@ -165,6 +171,10 @@ impl Options {
         flags.extend(
             self.fast_compile
                 .map(|value| format!("-Ofc={}", value.name())),
+        );
+        flags.extend(
+            self.stack_protector_threshold
+                .map(|value| format!("--device-stack-protector-frame-size-threshold={value}")),
         );
         flags.extend(self.ftz.map(|value| format!("-ftz={}", u8::from(value))));
         flags.extend(
@@ -199,7 +209,23 @@ impl Options {
                 .map(|value| format!("-variables-used={value}")),
         );
         flags.extend(self.ptxas.iter().map(|value| format!("-Xptxas={value}")));
+        flags.extend(self.nvvm.iter().map(|value| format!("-Xnvvm={value}")));
         flags
+    }
+
+    /// Refuses a field that a library of this version cannot honour.
+    pub(super) fn check_version(&self, version: (u32, u32), library: &Library) -> Result<()> {
+        for flag in self.flags() {
+            let needs = NEEDS.iter().find(|(start, _)| flag.starts_with(start));
+            if let Some((_, (major, minor))) = needs.filter(|(_, needs)| *needs > version) {
+                return Err(Error::Unsupported {
+                    what: format!("the option `{flag}`"),
+                    needs: format!("nvJitLink {major}.{minor} or later"),
+                    library: library.clone(),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// Refuses what cannot be honoured.
@@ -230,7 +256,8 @@ impl Options {
             .kernels_used
             .iter()
             .chain(&self.variables_used)
-            .chain(&self.ptxas);
+            .chain(&self.ptxas)
+            .chain(&self.nvvm);
         for value in named {
             if value.is_empty() || value.contains('\0') {
                 return refuse(
@@ -242,6 +269,18 @@ impl Options {
         options::check_extra(&self.extra, FLAGS)
     }
 }
+
+/// How the flags begin that older libraries lack, and the oldest of the measured versions that takes
+/// them. The first that fits counts.
+const NEEDS: &[(&str, (u32, u32))] = &[
+    ("-no-cache", (12, 9)),
+    ("-Ofc", (12, 9)),
+    ("--device-stack-protector", (12, 9)),
+    // 12.0 takes it, and fails where it optimises.
+    ("-O", (12, 4)),
+    ("-split-compile", (12, 4)),
+    ("-jump-table-density", (12, 4)),
+];
 
 const FLAGS: Known = &[
     (&["g"], Instead::Field("debug")),
@@ -277,7 +316,12 @@ const FLAGS: Known = &[
     ),
     (&["kernels-used"], Instead::Field("kernels_used")),
     (&["variables-used"], Instead::Field("variables_used")),
+    (
+        &["device-stack-protector-frame-size-threshold"],
+        Instead::Field("stack_protector_threshold"),
+    ),
     (&["Xptxas"], Instead::Field("ptxas")),
+    (&["Xnvvm"], Instead::Field("nvvm")),
     (&["nvvm-latest"], Instead::Field("dialect")),
     (
         &["arch"],
@@ -318,6 +362,8 @@ mod tests {
             .kernel_used("k")
             .variable_used("v")
             .ptxas("-v")
+            .nvvm("-opt=0")
+            .stack_protector_threshold(8)
             .flags();
         flags.push(format!("-O{}", level(OptLevel::O3)));
         // Those that depend on the inputs.

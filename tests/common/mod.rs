@@ -79,3 +79,14 @@ pub fn within<R>(seconds: u64, test: impl FnOnce() -> R) -> R {
     watchdog.join().expect("the watchdog does not panic");
     result
 }
+
+/// What the process has in memory.
+#[cfg(target_os = "linux")]
+pub fn resident_kib() -> i64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}

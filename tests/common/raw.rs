@@ -57,7 +57,8 @@ pub fn finish_ptx(toolkit: &Toolkit, ptx: &str, arch: &str) -> Result<Vec<u8>, S
     link_kind(toolkit, nvjitlink::NVJITLINK_INPUT_PTX, &inputs, &[&arch])
 }
 
-fn link_kind(
+/// Links inputs of one kind to a cubin by nvJitLink.
+pub fn link_kind(
     toolkit: &Toolkit,
     kind: nvjitlink::nvJitLinkInputType,
     inputs: &[&[u8]],

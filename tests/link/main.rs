@@ -11,6 +11,10 @@ mod common;
 #[path = "../common/raw.rs"]
 mod raw;
 
+mod containers;
+mod inputs;
 mod languages;
+mod options;
 mod refused;
 mod results;
+mod threads;

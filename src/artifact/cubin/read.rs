@@ -6,21 +6,24 @@ use std::collections::HashMap;
 
 use object::LittleEndian as Le;
 use object::elf::{
-    ET_REL, FileHeader64, SHN_UNDEF, SHT_NOBITS, SHT_NOTE, SHT_SYMTAB, STB_LOCAL, STB_WEAK,
-    STT_FUNC, STT_NOTYPE, STT_OBJECT, STT_SECTION, SectionHeader64, SectionType, SymbolType,
+    ET_REL, FileHeader64, SHN_LORESERVE, SHN_UNDEF, SHT_NOBITS, SHT_NOTE, SHT_SYMTAB, STB_LOCAL,
+    STB_WEAK, STT_FUNC, STT_NOTYPE, STT_OBJECT, STT_SECTION, SectionHeader64, SectionType,
+    SymbolType,
 };
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 
 use super::info::{self, attributes, u16_at, u32_at};
 use super::model::{Contents, CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
 use crate::arch::{Arch, Suffix};
-use crate::artifact::ptx::{ExternKind, ExternSymbol};
+use crate::artifact::ptx::{ExternKind, ExternSymbol, is_the_drivers};
 
 type Header = FileHeader64<Le>;
 type Sections<'a> = SectionTable<'a, Header>;
 
 /// Sections of attributes.
 const INFO: SectionType = SectionType(0x7000_0000);
+/// The type of a variable on the device.
+const STT_CUDA_OBJECT: SymbolType = SymbolType(13);
 /// In `st_other`: a kernel.
 const IS_KERNEL: u8 = 0x10;
 /// In `st_other`: a variable in shared memory, whose size the launch gives where it is undefined.
@@ -157,7 +160,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let defined = symbol.st_shndx(Le) != SHN_UNDEF;
-            if defined && kind != STT_FUNC && kind != STT_OBJECT {
+            if defined && ![STT_FUNC, STT_OBJECT, STT_CUDA_OBJECT].contains(&kind) {
                 continue;
             }
             let name = symbols.symbol_name(Le, symbol).map_err(damaged)?;
@@ -176,7 +179,8 @@ impl<'a> Reader<'a> {
             // The toolchain's own names begin with a point, as no name of PTX does.
             if defined && linkage != CubinLinkage::Local && !name.starts_with('.') {
                 self.defines = true;
-                if linkage == CubinLinkage::Global {
+                let common = symbol.st_shndx(Le).0 >= SHN_LORESERVE;
+                if linkage == CubinLinkage::Global && !common {
                     self.exclusive.push(name.clone());
                 }
             }
@@ -323,6 +327,6 @@ fn is_provided(name: &str, kind: SymbolType, other: u8) -> bool {
     kind == STT_NOTYPE
         || name.starts_with(".nv.")
         || LINKERS.contains(&name)
-        || matches!(name, "vprintf" | "malloc" | "free" | "__assertfail")
+        || is_the_drivers(name)
         || (kind != STT_FUNC && other & IS_SHARED != 0)
 }
