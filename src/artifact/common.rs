@@ -58,7 +58,7 @@ macro_rules! common {
             $crate::artifact::file::write(path.as_ref(), self.as_bytes())
         }
 
-        #[doc = concat!("Reads a ", $kind, " file.")]
+        #[doc = concat!("Reads the ", $kind, " in a file.")]
         ///
         /// # Errors
         ///
