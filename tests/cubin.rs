@@ -6,6 +6,9 @@
     reason = "a failed helper is a failed test"
 )]
 
+#[path = "common/random.rs"]
+mod random;
+
 mod cubin {
     mod contents;
     mod damage;

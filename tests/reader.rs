@@ -11,6 +11,8 @@ use rstest::rstest;
 
 #[path = "reader/damage.rs"]
 mod damage;
+#[path = "common/random.rs"]
+mod random;
 
 fn fixture(name: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::bytes;
+use super::common::common;
 use super::ptx::ExternSymbol;
-use super::{bytes, file};
 use crate::arch::Arch;
 use crate::diagnostic::Diagnostic;
 use crate::error::{InvalidInput, Result};
@@ -66,10 +66,10 @@ impl Cubin {
     /// off, or are of a format or for an architecture that is not known here.
     #[doc(alias = "nvJitLinkGetLinkedCubin")]
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Cubin::new("cubin", bytes.into())
+        Cubin::named("cubin", bytes.into())
     }
 
-    fn new(input: &str, bytes: Vec<u8>) -> Result<Self> {
+    fn named(input: &str, bytes: Vec<u8>) -> Result<Self> {
         let read = match refusal::problem(&bytes) {
             Some(problem) => Err(problem),
             None => read::read(&bytes),
@@ -153,14 +153,6 @@ impl Cubin {
         &self.bytes
     }
 
-    /// The name in the code of what a name expression stands for, as in `_Z3addIfEvPT_` for
-    /// `add<float>`; none for an expression that the compilation was not asked for.
-    #[must_use]
-    #[doc(alias = "nvrtcGetLoweredName")]
-    pub fn lowered_name(&self, expression: &str) -> Option<&str> {
-        self.lowered.get(expression).map(String::as_str)
-    }
-
     /// The name of the kernel that a name expression stands for; as
     /// [`lowered_name`](Self::lowered_name).
     #[must_use]
@@ -168,51 +160,7 @@ impl Cubin {
         self.lowered_name(expression)
     }
 
-    /// Every name expression with the name it became.
-    #[must_use]
-    pub fn lowered_names(&self) -> &BTreeMap<String, String> {
-        &self.lowered
-    }
-
-    /// The same cubin with the names that its name expressions became.
-    #[must_use]
-    pub fn with_lowered_names(mut self, lowered: BTreeMap<String, String>) -> Self {
-        self.lowered = lowered;
-        self
-    }
-
-    /// What the linker said while it made this.
-    #[must_use]
-    pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
-    }
-
-    /// The same cubin with what the linker said while it made it.
-    #[must_use]
-    pub fn with_diagnostics(mut self, diagnostics: Vec<Diagnostic>) -> Self {
-        self.diagnostics = diagnostics;
-        self
-    }
-
-    /// Writes the bytes to a file, whole or not at all; the diagnostics are not in it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io) when the folder or the file cannot be written.
-    pub fn write_to(&self, path: impl AsRef<Path>) -> Result<()> {
-        file::write(path.as_ref(), &self.bytes)
-    }
-
-    /// Reads a file that holds a cubin.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io) when it cannot be read, and
-    /// [`Error::InvalidInput`](crate::Error::InvalidInput) when it holds no cubin.
-    pub fn read_from(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        Cubin::new(&path.display().to_string(), file::read(path)?)
-    }
+    common!("cubin", left_out: "The lowered names and the diagnostics");
 }
 
 impl AsRef<[u8]> for Cubin {

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{bytes, file};
+use super::bytes;
+use super::common::common;
 use crate::arch::{Arch, Suffix};
 use crate::diagnostic::Diagnostic;
 use crate::error::{InvalidInput, Result};
@@ -73,7 +73,11 @@ impl LtoIr {
     /// does.
     #[doc(alias = "nvrtcGetLTOIR")]
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        LtoIr::new("LTO IR", bytes.into(), Vec::new(), None)
+        LtoIr::named("LTO IR", bytes.into())
+    }
+
+    fn named(input: &str, bytes: Vec<u8>) -> Result<Self> {
+        LtoIr::new(input, bytes, Vec::new(), None)
     }
 
     /// LTO IR with what its maker knows about it, which no header says.
@@ -165,14 +169,6 @@ impl LtoIr {
         self
     }
 
-    /// The name in the code of what a name expression stands for, as in `_Z3addIfEvPT_` for
-    /// `add<float>`; none for an expression that the compilation was not asked for.
-    #[must_use]
-    #[doc(alias = "nvrtcGetLoweredName")]
-    pub fn lowered_name(&self, expression: &str) -> Option<&str> {
-        self.lowered.get(expression).map(String::as_str)
-    }
-
     /// The name of the kernel that a name expression stands for; as
     /// [`lowered_name`](Self::lowered_name).
     #[must_use]
@@ -180,55 +176,10 @@ impl LtoIr {
         self.lowered_name(expression)
     }
 
-    /// Every name expression with the name it became.
-    #[must_use]
-    pub fn lowered_names(&self) -> &BTreeMap<String, String> {
-        &self.lowered
-    }
-
-    /// The same LTO IR with the names that its name expressions became.
-    #[must_use]
-    pub fn with_lowered_names(mut self, lowered: BTreeMap<String, String>) -> Self {
-        self.lowered = lowered;
-        self
-    }
-
-    /// What the compiler said while it made this.
-    #[must_use]
-    pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
-    }
-
-    /// The same LTO IR with what the compiler said while it made it.
-    #[must_use]
-    pub fn with_diagnostics(mut self, diagnostics: Vec<Diagnostic>) -> Self {
-        self.diagnostics = diagnostics;
-        self
-    }
-
-    /// Writes the bytes to a file, whole or not at all.
-    ///
-    /// The kernels, an `f` of the architecture and the diagnostics are not in the file; serde
-    /// keeps them.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io) when the folder or the file cannot be written.
-    pub fn write_to(&self, path: impl AsRef<Path>) -> Result<()> {
-        file::write(path.as_ref(), &self.bytes)
-    }
-
-    /// Reads a file of LTO IR.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io) when it cannot be read, and
-    /// [`Error::InvalidInput`](crate::Error::InvalidInput) when it holds no LTO IR.
-    pub fn read_from(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let bytes = file::read(path)?;
-        LtoIr::new(&path.display().to_string(), bytes, Vec::new(), None)
-    }
+    common!(
+        "LTO IR",
+        left_out: "The kernels, an `f` of the architecture, the lowered names and the diagnostics"
+    );
 }
 
 impl AsRef<[u8]> for LtoIr {

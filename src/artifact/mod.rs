@@ -20,6 +20,7 @@
 //! ```
 
 mod bytes;
+mod common;
 mod cubin;
 mod file;
 mod kind;

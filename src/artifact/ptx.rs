@@ -8,11 +8,10 @@ mod signature;
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
-use super::file;
+use super::common::common;
 use crate::arch::Arch;
 use crate::diagnostic::Diagnostic;
 use crate::error::{InvalidInput, Result};
@@ -85,10 +84,10 @@ impl Ptx {
     ///
     /// As `from_text`, and for bytes that are no UTF-8.
     pub fn from_bytes(bytes: impl Into<Vec<u8>>) -> Result<Self> {
-        Ptx::from_named_bytes("PTX", bytes.into())
+        Ptx::named("PTX", bytes.into())
     }
 
-    fn from_named_bytes(input: &str, bytes: Vec<u8>) -> Result<Self> {
+    fn named(input: &str, bytes: Vec<u8>) -> Result<Self> {
         match String::from_utf8(bytes) {
             Ok(text) => Ptx::parse(input, text),
             Err(e) => {
@@ -201,66 +200,13 @@ impl Ptx {
         self.module.producer.as_deref()
     }
 
-    /// The name in the code of what a name expression stands for, as in `_Z3addIfEvPT_` for
-    /// `add<float>`; none for an expression that the compilation was not asked for.
-    #[must_use]
-    #[doc(alias = "nvrtcGetLoweredName")]
-    pub fn lowered_name(&self, expression: &str) -> Option<&str> {
-        self.lowered.get(expression).map(String::as_str)
-    }
-
     /// The kernel that a name expression stands for, as in `ptx.kernel_for("add<float>")`.
     #[must_use]
     pub fn kernel_for(&self, expression: &str) -> Option<&PtxKernel> {
         self.kernel(self.lowered_name(expression)?)
     }
 
-    /// Every name expression with the name it became.
-    #[must_use]
-    pub fn lowered_names(&self) -> &BTreeMap<String, String> {
-        &self.lowered
-    }
-
-    /// The same PTX with the names that its name expressions became.
-    #[must_use]
-    pub fn with_lowered_names(mut self, lowered: BTreeMap<String, String>) -> Self {
-        self.lowered = lowered;
-        self
-    }
-
-    /// What the compiler said while it made this.
-    #[must_use]
-    pub fn diagnostics(&self) -> &[Diagnostic] {
-        &self.diagnostics
-    }
-
-    /// The same PTX with what the compiler said while it made it.
-    #[must_use]
-    pub fn with_diagnostics(mut self, diagnostics: Vec<Diagnostic>) -> Self {
-        self.diagnostics = diagnostics;
-        self
-    }
-
-    /// Writes the text to a file, whole or not at all; the diagnostics are not in it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io) when the folder or the file cannot be written.
-    pub fn write_to(&self, path: impl AsRef<Path>) -> Result<()> {
-        file::write(path.as_ref(), self.as_bytes())
-    }
-
-    /// Reads a file of PTX.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io) when it cannot be read, and
-    /// [`Error::InvalidInput`](crate::Error::InvalidInput) when it holds no PTX.
-    pub fn read_from(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        let bytes = file::read(path)?;
-        Ptx::from_named_bytes(&path.display().to_string(), bytes)
-    }
+    common!("PTX", left_out: "The lowered names and the diagnostics");
 }
 
 impl AsRef<str> for Ptx {

@@ -4,6 +4,8 @@ use cuda_program::{Error, Ptx};
 use insta::assert_snapshot;
 use rstest::rstest;
 
+use crate::random::Random;
+
 const HEADER: &str = ".version 8.7\n.target sm_90\n.address_size 64\n";
 
 fn refusal(text: impl Into<String>) -> String {
@@ -98,18 +100,6 @@ fn a_message_does_not_repeat_a_text_of_any_length(
 ) {
     let said = refused(&format!("{start}{}", "a".repeat(100_000)));
     assert!(said.len() < 400, "{} bytes", said.len());
-}
-
-/// Numbers that are the same on every run (xorshift).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end as u64) as usize
-    }
 }
 
 #[test]

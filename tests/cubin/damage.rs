@@ -4,19 +4,8 @@ use cuda_program::Cubin;
 use insta::assert_snapshot;
 use rstest::rstest;
 
+use crate::random::Random;
 use crate::{cubin, names, path};
-
-/// A small generator, so that each run tries the same bytes.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 >> 11).unwrap() % end
-    }
-}
 
 fn refused(bytes: &[u8]) -> String {
     Cubin::from_bytes(bytes).unwrap_err().to_string()

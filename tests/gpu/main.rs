@@ -9,6 +9,8 @@ mod launches;
 mod math;
 mod modules;
 mod numbers;
+#[path = "../common/random.rs"]
+mod random;
 #[path = "../common/raw.rs"]
 mod raw;
 mod sources;

@@ -5,6 +5,7 @@ use cuda_program::gpu::LaunchConfig;
 use cuda_program::gpu::cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 use cuda_program::nvvm;
 
+use crate::random::Random;
 use crate::sources::apply;
 use crate::{Gpu, Needs, Test, Tested};
 
@@ -146,16 +147,10 @@ impl Float for f64 {
 
 const COUNT: usize = 20_000;
 
-/// Numbers that look random and are the same in every run.
 fn inputs<T: Float>(seed: u64, (from, to): (f64, f64)) -> Vec<T> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed + 1);
+    let mut random = Random(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed + 1));
     (0..COUNT)
-        .map(|_| {
-            state ^= state << 13;
-            state ^= state >> 7;
-            state ^= state << 17;
-            T::of(from + (to - from) * (state >> 11) as f64 / (1_u64 << 53) as f64)
-        })
+        .map(|_| T::of(from + (to - from) * random.fraction()))
         .collect()
 }
 

@@ -4,6 +4,7 @@ use cuda_program::nvvm::reader::{InputKind, kind_of, look};
 use rstest::rstest;
 
 use super::{FILES, fixture, libdevices};
+use crate::random::Random;
 
 fn wrapped(bitcode: &[u8], padding: usize) -> Vec<u8> {
     let fields = [0x0b17_c0de, 0, 20, u32::try_from(bitcode.len()).unwrap(), 7];
@@ -105,33 +106,21 @@ fn two_modules_in_one_file_are_refused() {
     insta::assert_snapshot!(error, @"the bitcode holds 2 modules; give each module for itself");
 }
 
-/// Repeatable numbers, good enough to place damage.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % sides as u64).unwrap()
-    }
-}
-
-fn damage(file: &[u8], dice: &mut Dice) -> Vec<u8> {
+fn damage(file: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = file.to_vec();
-    for _ in 0..=dice.roll(8) {
-        let at = dice.roll(bytes.len());
-        match dice.roll(4) {
-            0 => bytes[at] ^= 1 << dice.roll(8),
-            1 => bytes[at] = u8::try_from(dice.roll(256)).unwrap(),
+    for _ in 0..=random.below(8) {
+        let at = random.below(bytes.len());
+        match random.below(4) {
+            0 => bytes[at] ^= 1 << random.below(8),
+            1 => bytes[at] = u8::try_from(random.below(256)).unwrap(),
             2 => {
-                let from = dice.roll(bytes.len());
-                let len = dice.roll(64).min(bytes.len() - from.max(at));
+                let from = random.below(bytes.len());
+                let len = random.below(64).min(bytes.len() - from.max(at));
                 bytes.copy_within(from..from + len, at);
             }
             _ => {
-                let len = dice.roll(16).min(bytes.len() - at);
-                let fill = if dice.roll(2) == 0 { 0 } else { 0xff };
+                let len = random.below(16).min(bytes.len() - at);
+                let fill = if random.below(2) == 0 { 0 } else { 0xff };
                 bytes[at..at + len].fill(fill);
             }
         }
@@ -152,10 +141,10 @@ fn damage_never_panics(
     file: &str,
 ) {
     let whole = fixture(file);
-    let mut dice = Dice(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut refused = 0;
     for _ in 0..4000 {
-        let bytes = damage(&whole, &mut dice);
+        let bytes = damage(&whole, &mut random);
         match look(&bytes) {
             Ok(info) => assert!(info.symbols.len() <= bytes.len()),
             Err(error) => {
@@ -170,10 +159,10 @@ fn damage_never_panics(
 
 #[test]
 fn random_bytes_behind_the_magic_never_panic() {
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     for _ in 0..2000 {
         let mut bytes = b"BC\xc0\xde".to_vec();
-        bytes.extend((0..dice.roll(100) * 4).map(|_| u8::try_from(dice.roll(256)).unwrap()));
+        bytes.extend((0..random.below(100) * 4).map(|_| u8::try_from(random.below(256)).unwrap()));
         assert!(look(&bytes).is_err());
     }
 }

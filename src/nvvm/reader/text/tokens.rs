@@ -128,38 +128,26 @@ impl<'a> Tokens<'a> {
     /// No bracket is paired with its kind: the library does that. A `define` in a group shows that
     /// the group was never closed.
     pub(super) fn group(&mut self) -> bool {
-        let mut depth = 0_u32;
-        loop {
-            match self.token {
-                Token::Punct(b'(' | b'[' | b'{') => {
-                    depth = depth.saturating_add(1);
-                    self.nesting = self.nesting.max(depth);
-                }
-                Token::Punct(b')' | b']' | b'}') if depth > 0 => depth -= 1,
-                Token::End | Token::Word(b"define" | b"declare") if depth > 0 => {
-                    self.lost = true;
-                    self.parens = 0;
-                    return true;
-                }
-                _ if depth == 0 => return false,
-                _ => {}
-            }
-            self.bump();
-            if depth == 0 {
-                return true;
-            }
-        }
+        self.bracketed(b"([{", b")]}")
     }
 
     /// Goes past `<…>`, if the current token opens it.
     fn angles(&mut self) -> bool {
+        self.bracketed(b"<", b">")
+    }
+
+    fn bracketed(&mut self, opening: &[u8], closing: &[u8]) -> bool {
         let mut depth = 0_u32;
         loop {
             match self.token {
-                Token::Punct(b'<') => depth += 1,
-                Token::Punct(b'>') if depth > 0 => depth -= 1,
+                Token::Punct(punct) if opening.contains(&punct) => {
+                    depth = depth.saturating_add(1);
+                    self.nesting = self.nesting.max(depth);
+                }
+                Token::Punct(punct) if depth > 0 && closing.contains(&punct) => depth -= 1,
                 Token::End | Token::Word(b"define" | b"declare") if depth > 0 => {
                     self.lost = true;
+                    self.parens = 0;
                     return true;
                 }
                 _ if depth == 0 => return false,
