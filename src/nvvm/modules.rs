@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ffi::CString;
 use std::sync::Arc;
 
-use super::reader::{self, Linkage, ModuleInfo, ModuleKind, Symbol, SymbolKind};
+use super::reader::{self, Linkage, Malformed, ModuleInfo, ModuleKind, Symbol, SymbolKind};
 use crate::error::{Error, InvalidInput, Result};
 
 /// The data layout that every libNVVM reads.
@@ -127,14 +127,14 @@ fn check_eager(info: &ModuleInfo, refuse: &dyn Fn(String, &str) -> Error) -> Res
             ));
         }
     }
-    if let Some(problem) = &info.annotations_malformed {
+    if let Some(Malformed { what: problem, .. }) = &info.annotations_malformed {
         return Err(refuse(
             format!("its `!nvvm.annotations` is malformed: {problem}"),
             "write each node as a function and then pairs of a name and a number, as in \
              `!{void ()* @k, !\"kernel\", i32 1}`",
         ));
     }
-    if info.nvvmir_version_malformed {
+    if info.nvvmir_version_malformed.is_some() {
         return Err(refuse(
             "its `!nvvmir.version` is malformed, or states versions that differ".to_owned(),
             "write it as one node of two or four integers: `!nvvmir.version = !{!0}` and `!0 = !{i32 2, i32 0}`",

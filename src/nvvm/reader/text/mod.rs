@@ -10,5 +10,7 @@ mod parser;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod types;
+mod uses;
 
 pub(super) use parser::read;
