@@ -61,6 +61,7 @@
 //! a diagnostic names them.
 
 mod capabilities;
+mod checks;
 mod dialect;
 mod handle;
 mod hints;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::CString;
 
+use super::checks;
 use super::dialect::Choice;
 use super::modules::{Module, Modules, is_kept};
 use super::options::Options;
@@ -129,15 +130,9 @@ fn lost_kernel((module, kernel): (&Module, &Symbol)) -> Option<Diagnostic> {
     Some(about(Severity::Warning, message, module, kernel))
 }
 
-/// Says of a kernel whose name PTX cannot spell that a link will fail; a name has letters, digits, `_`
-/// and `$`, and no digit first (PTX ISA, "Identifiers").
+/// Says of a kernel whose name PTX cannot spell that a link will fail.
 fn unspeakable((module, kernel): (&Module, &Symbol)) -> Option<Diagnostic> {
-    let spelt = kernel
-        .name
-        .iter()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%'))
-        && !kernel.name.first().is_some_and(u8::is_ascii_digit);
-    (!spelt).then(|| {
+    (!checks::is_spelt(&kernel.name)).then(|| {
         let message = format!(
             "PTX cannot spell the kernel's name `{}`, so a link of this LTO IR fails; use letters, \
              digits, `_` and `$`, and no digit first",

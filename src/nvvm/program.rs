@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::capabilities::Capabilities;
+use super::checks::{self, Situation};
 use super::dialect;
 use super::handle::{Handle, NotMade, Wanted};
 use super::libdevice::{self, Libdevice};
@@ -301,7 +302,8 @@ impl Program {
         Modules(&state.modules).check_not_empty()?;
         guarded(|guard| {
             let choice = dialect::choose(options, &state.modules, &self.nvvm, guard)?;
-            dialect::check_kernels(options, &state.modules, &choice, &self.nvvm, guard)?;
+            let situation = Situation::new(options, &choice, lto, &self.nvvm, guard);
+            checks::program(&situation, &state.modules)?;
             let mut plan = Plan::new(
                 options,
                 lto,
