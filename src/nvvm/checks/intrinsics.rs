@@ -22,13 +22,14 @@ fn judge(name: &str, path: Path) -> Option<(&'static str, String)> {
     let fatal = match path {
         Path::Legacy => matches!(function, "powi" | "exp" | "exp2" | "log" | "log2" | "log10"),
         Path::Modern => {
-            type_ == "f16" && matches!(function, "exp" | "exp10" | "log" | "log2" | "log10")
+            function == "powi"
+                || type_ == "f16" && matches!(function, "exp" | "exp10" | "log" | "log2" | "log10")
         }
     };
     fatal.then(|| {
         let suffix = if type_.starts_with("f64") { "" } else { "f" };
         (
-            "ends the process of this compiler",
+            "is none that this compiler survives",
             format!("call `__nv_{function}{suffix}` of libdevice instead"),
         )
     })
