@@ -4,14 +4,14 @@
 mod common;
 
 use common::{NEWEST, TARGET, ending, store, toolkit};
-use cuda_program::nvvm::{Options, Program};
+use cuda_program::nvvm::{Options, Program, Repair};
 use cuda_program::{Arch, Error, Ptx};
 use rstest::rstest;
 
-/// Tries `module` as the only one, then goes on with a good one.
+/// Tries `module`, as it is, as the only one, then goes on with a good one.
 fn refusal(module: &[u8]) -> Error {
     let program = Program::new(&toolkit(NEWEST)).unwrap();
-    let options = Options::new(Arch::SM_90);
+    let options = Options::new(Arch::SM_90).repair(Repair::Off);
     let error = match program.add_module("bad", module) {
         Err(error) => {
             assert!(program.modules().is_empty(), "a refused module stayed");
@@ -313,7 +313,7 @@ fn a_message_of_several_lines_is_shown_whole() {
     let program = Program::new(&toolkit("12.4")).unwrap();
     program.add_module("k", short).unwrap();
     let error = program
-        .compile::<Ptx>(&Options::new(Arch::SM_80))
+        .compile::<Ptx>(&Options::new(Arch::SM_80).repair(Repair::Off))
         .unwrap_err();
     let text = error.to_string();
     assert!(text.contains("must be: 64-bit: e-p:64:64:64"), "{text}");

@@ -1,6 +1,6 @@
 //! What one compilation passes to the library, and what it must come back with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 
 use super::checks;
@@ -20,6 +20,8 @@ pub(super) struct Plan {
     pub(super) pins: BTreeSet<Vec<u8>>,
     /// Whether every `__nv_*` function must be resolved: by a module, or else by libdevice.
     pub(super) libdevice_expected: bool,
+    /// The names that were respelt, with what they became.
+    pub(super) respelt: BTreeMap<String, String>,
     /// What to tell the caller besides what the library says.
     pub(super) notes: Vec<Diagnostic>,
     /// What a failure to compile is most likely due to.
@@ -33,6 +35,7 @@ impl Plan {
         modules: &[Module],
         libdevice_expected: bool,
         choice: Choice,
+        respelt: BTreeMap<String, String>,
     ) -> Result<Self> {
         let mut flags = options.flags();
         if lto {
@@ -71,6 +74,7 @@ impl Plan {
         }
         let mut pins = kernels.clone();
         for name in &options.keep {
+            let name = respelt.get(name).unwrap_or(name);
             let found = modules
                 .functions()
                 .any(|(_, function)| function.name == name.as_bytes() && is_kept(function));
@@ -93,6 +97,7 @@ impl Plan {
             kernels,
             pins,
             libdevice_expected,
+            respelt,
             notes,
             suspicion: choice.suspicion,
         })

@@ -15,6 +15,7 @@ use super::options::Options;
 use super::output::{self, Output};
 use super::plan::Plan;
 use super::reader::ModuleInfo;
+use super::repair::{self, Repaired};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, InvalidInput, LibraryError, Result, Stage};
 use crate::guard::{Guarded, guarded};
@@ -66,6 +67,8 @@ struct State {
     libdevice: Libdevice,
     /// The user's own libdevice, where that was chosen; it was found to be one.
     own: Option<Arc<[u8]>>,
+    /// What was mended of them for the compilations before.
+    mended: repair::Known,
     /// The handle for PTX and for verifying.
     plain: Option<Handle>,
     /// The handle for LTO IR, whose pins must not show in PTX.
@@ -303,16 +306,28 @@ impl Program {
         guarded(|guard| {
             let choice = dialect::choose(options, &state.modules, &self.nvvm, guard)?;
             let situation = Situation::new(options, &choice, lto, &self.nvvm, guard);
-            checks::program(&situation, &state.modules)?;
+            let mut next_id = state.next_id;
+            let Repaired {
+                modules,
+                notes,
+                names: respelt,
+            } = repair::mend(&situation, &state.modules, &mut state.mended, &mut || {
+                next_id += 1;
+                next_id
+            });
+            state.next_id = next_id;
+            checks::program(&situation, &modules)?;
             let mut plan = Plan::new(
                 options,
                 lto,
-                &state.modules,
+                &modules,
                 state.libdevice != Libdevice::Never,
                 choice,
+                respelt,
             )?;
+            plan.notes.extend(notes);
             let wanted = Wanted {
-                modules: Modules(&state.modules).in_order(),
+                modules: Modules(&modules).in_order(),
                 libdevice: self.libdevice(state)?,
                 pins: if lto {
                     plan.pins.clone()
@@ -330,7 +345,7 @@ impl Program {
                 .map_err(|failed| self.not_made(failed, &plan))?;
             let result = call(handle, &plan.flags, guard);
             let log = super::log::text(&handle.raw.log(guard));
-            let names = Modules(&state.modules).names();
+            let names = Modules(&modules).names();
             let mut diagnostics = std::mem::take(&mut plan.notes);
             match result {
                 Ok(value) => {

@@ -20,4 +20,3 @@ pub(super) use layout::{Difference, Layout};
 pub(super) use module::module;
 pub(super) use names::{is_spelt, stands};
 pub(super) use program::{Path, Situation, program};
-pub(super) use refusal::Refusal;

@@ -23,11 +23,11 @@ pub(in crate::nvvm) enum Path {
 
 /// What one compilation is for.
 pub(in crate::nvvm) struct Situation<'a> {
-    pub(super) options: &'a Options,
+    pub(in crate::nvvm) options: &'a Options,
     pub(super) nvvm: &'a Opened<Nvvm>,
     pub(super) guard: &'a Guarded,
     pub(in crate::nvvm) path: Path,
-    pub(super) lto: bool,
+    pub(in crate::nvvm) lto: bool,
 }
 
 impl<'a> Situation<'a> {
@@ -50,6 +50,11 @@ impl<'a> Situation<'a> {
             path,
             lto,
         }
+    }
+
+    /// The versions of NVVM IR and of its debug metadata that the library reads.
+    pub(in crate::nvvm) fn ir_version(&self) -> Option<((u32, u32), (u32, u32))> {
+        self.nvvm.api.ir_version().ok()
     }
 
     /// Whether the library is one of CUDA 12 before 12.9, by the debug metadata that it reads.

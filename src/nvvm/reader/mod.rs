@@ -40,4 +40,5 @@ pub use info::{DebugCycle, Malformed, Modern, ModuleInfo, ModuleKind, NvvmIrVers
 pub use kind::{InputKind, kind_of};
 pub use look::{LookError, look};
 pub use symbol::{Linkage, Symbol, SymbolKind};
+pub(super) use text::{Flags, Places, places};
 pub use uses::{Assembly, Intrinsic, OperandType};

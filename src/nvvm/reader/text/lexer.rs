@@ -1,6 +1,7 @@
 //! Bytes into tokens.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A token; names and strings are as written, without quotes and with their escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub(super) enum Token<'a> {
 pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Where the token read last begins.
+    from: usize,
     line: u32,
 }
 
@@ -52,6 +55,7 @@ impl<'a> Lexer<'a> {
         Lexer {
             bytes,
             at: 0,
+            from: 0,
             line: 1,
         }
     }
@@ -59,6 +63,11 @@ impl<'a> Lexer<'a> {
     /// The line, from 1, of the token read last.
     pub(super) fn line(&self) -> u32 {
         self.line
+    }
+
+    /// The bytes of the token read last.
+    pub(super) fn span(&self) -> Range<usize> {
+        self.from..self.at
     }
 
     fn peek(&self) -> Option<u8> {
@@ -116,6 +125,7 @@ impl<'a> Lexer<'a> {
     pub(super) fn next(&mut self) -> Token<'a> {
         self.skip_blanks();
         let from = self.at;
+        self.from = from;
         let Some(b) = self.peek() else {
             return Token::End;
         };

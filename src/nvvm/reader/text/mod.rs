@@ -7,6 +7,7 @@ mod lexer;
 mod metadata;
 mod modern;
 mod parser;
+mod places;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -14,3 +15,4 @@ mod types;
 mod uses;
 
 pub(super) use parser::read;
+pub(in crate::nvvm) use places::{Flags, Places, places};
