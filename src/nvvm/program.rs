@@ -120,8 +120,10 @@ impl Program {
     /// # Errors
     ///
     /// [`Error::InvalidInput`] where the bytes are no NVVM IR (empty, another kind of file, damaged
-    /// bitcode), for another platform, without `!nvvmir.version`, where the name holds a NUL byte, or
-    /// where a module of that name is there already. The program stays as it was.
+    /// bitcode), for another platform, where they hold what no libNVVM survives (malformed annotations
+    /// or data layouts, debug metadata that leads back to itself, inline assembly that no register
+    /// fits), where the name holds a NUL byte, or where a module of that name is there already. The
+    /// program stays as it was.
     #[doc(alias = "nvvmAddModuleToProgram")]
     pub fn add_module(&self, name: impl AsRef<str>, ir: impl AsRef<[u8]>) -> Result<()> {
         self.add(name.as_ref(), ir.as_ref(), false)
@@ -260,7 +262,9 @@ impl Program {
     /// # Errors
     ///
     /// [`Error::InvalidOptions`] for options that exclude each other; [`Error::InvalidInput`] for a
-    /// program without a module to compile; [`Error::Dialect`] for a module that is newer than the
+    /// program without a module to compile, and for a module that this library would end the process
+    /// at, misread or refuse in riddles, and that [`Options::repair`] does not mend;
+    /// [`Error::Dialect`] for a module that is newer than the
     /// library reads; [`Error::Library`] with code, log and options where libNVVM fails;
     /// [`Error::WrongOutput`] where it reports success for something else than was asked for. The
     /// program can be used afterwards.
