@@ -340,3 +340,24 @@ fn a_name_that_ptx_cannot_spell_is_refused_where_it_may_not_be_respelt(
     let said = refusal("12.0", module.as_bytes(), &options);
     assert!(said.contains(says), "{said}");
 }
+
+#[test]
+fn debug_information_of_two_units_is_refused_with_a_way_out() {
+    let unit = String::from_utf8(fixture("debug_list.ll")).unwrap();
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    program.add_module("one", &unit).unwrap();
+    program
+        .add_module("two", unit.replace("@k", "@k2"))
+        .unwrap();
+    program
+        .compile::<Ptx>(&Options::new(Arch::SM_90).debug(true))
+        .unwrap();
+    let error = program
+        .compile::<Ptx>(&Options::new(Arch::SM_100).debug(true))
+        .unwrap_err();
+    assert_eq!(error.raw_code(), Some(9));
+    assert!(
+        error.to_string().contains("emissionKind: NoDebug"),
+        "{error}"
+    );
+}
