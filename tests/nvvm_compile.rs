@@ -5,7 +5,7 @@ mod common;
 
 use common::{NEWEST, calls, store, toolkit};
 use cuda_program::artifact::IsaVersion;
-use cuda_program::nvvm::{Capabilities, Dialect, LlvmVersion, OptLevel, Options, Program};
+use cuda_program::nvvm::{Capabilities, Dialect, LlvmVersion, OptLevel, Options, Program, Repair};
 use cuda_program::{Arch, Error, LtoIr, Ptx, Severity};
 use rstest::rstest;
 
@@ -366,7 +366,7 @@ fn warnings_of_a_successful_compilation_reach_the_caller() {
     let short = store("k", 7).replace("-i128:128:128", "");
     let program = Program::new(&toolkit("12.4")).unwrap();
     program.add_module("k.ll", short).unwrap();
-    let compiled = ptx(&program, &Options::new(Arch::SM_80));
+    let compiled = ptx(&program, &Options::new(Arch::SM_80).repair(Repair::Off));
     let warning = &compiled.diagnostics()[0];
     assert_eq!(warning.severity, Severity::Warning);
     assert!(warning.message.contains("data layout"), "{warning}");

@@ -137,7 +137,8 @@ fn check_ptx(input: &str, made_for: Arch, target: Arch) -> Result<()> {
 /// A cubin runs on its major number alone, from its minor number on; which letters fit together, the
 /// versions of the library see differently.
 fn check_cubin(input: &str, cubin: &Cubin, target: Arch) -> Result<()> {
-    // Every library takes one, and leaves all of it out without a word.
+    // From 12.9 on the library leaves all of it out without a word; before, it fails, and 12.4 keeps
+    // a lock of its own for ever, so that the next link on another thread would hang.
     if !cubin.is_relocatable() {
         return Err(refused(
             input,

@@ -1,13 +1,11 @@
 //! Which of libNVVM's two compilers a program needs.
 
-use std::collections::HashSet;
-
-use super::modules::{Module, Modules};
+use super::modules::Module;
 use super::options::{Dialect, Options};
 use super::probe;
 use crate::arch::Arch;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{DialectError, Error, InvalidInput, Library, Result};
+use crate::error::{DialectError, Error, Library, Result};
 use crate::guard::Guarded;
 use crate::sys::Nvvm;
 use crate::toolkit::Opened;
@@ -87,49 +85,6 @@ pub(super) fn choose(
             library: nvvm.library.clone(),
         }),
     }
-}
-
-/// Refuses a kernel that the library would make a plain function of: libNVVM before CUDA 12.9 knows a
-/// kernel by its annotation alone, and says nothing.
-pub(super) fn check_kernels(
-    options: &Options,
-    modules: &[Module],
-    choice: &Choice,
-    nvvm: &Opened<Nvvm>,
-    guard: &Guarded,
-) -> Result<()> {
-    if options.arch >= Arch::SM_100 || choice.latest {
-        return Ok(());
-    }
-    let annotated: HashSet<&[u8]> = modules
-        .iter()
-        .flat_map(|module| module.info.symbols.iter())
-        .filter(|symbol| symbol.annotated)
-        .map(|symbol| symbol.name.as_slice())
-        .collect();
-    let by_convention = Modules(modules)
-        .kernels()
-        .find(|(_, kernel)| !annotated.contains(kernel.name.as_slice()));
-    let Some((module, kernel)) = by_convention else {
-        return Ok(());
-    };
-    if probe::honours_convention(nvvm, options.arch, guard) != Some(false) {
-        return Ok(());
-    }
-    let name = kernel.name_lossy();
-    Err(InvalidInput {
-        input: module.name().to_owned(),
-        line: kernel.line,
-        problem: format!(
-            "`{name}` is marked as a kernel by its calling convention alone, which {} ignores",
-            nvvm.library
-        ),
-        hint: format!(
-            "list it in `!nvvm.annotations` too, as `!{{void (…)* @{name}, !\"kernel\", i32 1}}`, \
-             or use a libNVVM of CUDA 12.9 or later"
-        ),
-    }
-    .into())
 }
 
 /// What speaks against LLVM 7.

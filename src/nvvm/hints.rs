@@ -50,6 +50,12 @@ pub(super) fn of(
                 debug.0, debug.1
             ))
         }
+        _ if log.contains("number of debug compile units") => Some(
+            "this compiler takes `debug` (-g) with one compile unit in all modules together: link \
+             them into one unit before, let the other units say `emissionKind: NoDebug`, or leave \
+             `debug` out"
+                .to_owned(),
+        ),
         _ if log.contains("DataLayout") || log.contains("data layout") => Some(format!(
             "the layout that every libNVVM reads is `target datalayout = \"{LAYOUT}\"`"
         )),

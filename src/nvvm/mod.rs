@@ -61,6 +61,7 @@
 //! a diagnostic names them.
 
 mod capabilities;
+mod checks;
 mod dialect;
 mod handle;
 mod hints;
@@ -74,6 +75,7 @@ mod plan;
 mod probe;
 mod program;
 pub mod reader;
+mod repair;
 
 #[cfg(test)]
 mod fake;
@@ -86,7 +88,7 @@ pub use capabilities::{Capabilities, LlvmVersion};
 pub use libdevice::Libdevice;
 pub(crate) use libdevice::check as check_libdevice;
 pub(crate) use log::text as escaped;
-pub use options::{Dialect, OptLevel, Options};
+pub use options::{Dialect, OptLevel, Options, Repair};
 pub use output::Output;
 pub use program::Program;
 pub use reader::ModuleInfo;

@@ -4,15 +4,13 @@ use std::collections::HashSet;
 use std::ffi::CString;
 use std::sync::Arc;
 
-use super::reader::{self, Linkage, ModuleInfo, ModuleKind, Symbol, SymbolKind};
-use crate::error::{Error, InvalidInput, Result};
+use super::checks;
+use super::reader::{self, Linkage, ModuleInfo, Symbol, SymbolKind};
+use crate::error::{InvalidInput, Result};
 
 /// The data layout that every libNVVM reads.
 pub(super) const LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-\
     i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64";
-
-/// How deep brackets may lie in each other: half of what fits on the stack that a call gets.
-const DEEPEST: u32 = 80_000;
 
 /// One module of a program.
 #[derive(Debug, Clone)]
@@ -33,15 +31,6 @@ impl Module {
 
     /// Looks at the module before any library does.
     pub(super) fn read(id: u64, name: &str, bytes: Arc<[u8]>, lazy: bool) -> Result<Self> {
-        let refuse = |problem: String, hint: &str| -> Error {
-            InvalidInput {
-                input: name.to_owned(),
-                line: None,
-                problem,
-                hint: hint.to_owned(),
-            }
-            .into()
-        };
         let c_name = CString::new(name).ok();
         let Some(c_name) = c_name.filter(|_| !name.is_empty() && !name.contains(char::is_control))
         else {
@@ -55,29 +44,8 @@ impl Module {
             }
             .into());
         };
-        let info = reader::look(&bytes).map_err(|e| {
-            Error::from(InvalidInput {
-                input: name.to_owned(),
-                line: e.line,
-                problem: e.problem,
-                hint: e.hint,
-            })
-        })?;
-        if info.nesting > DEEPEST {
-            return Err(refuse(
-                format!("brackets lie {} deep in each other", info.nesting),
-                &format!("libNVVM would run out of stack: stay below {DEEPEST}"),
-            ));
-        }
-        if lazy && info.kind == ModuleKind::Text {
-            return Err(refuse(
-                "a lazy module must be bitcode, and this is text".to_owned(),
-                "add it with `add_module`, or assemble it to bitcode first",
-            ));
-        }
-        if !lazy {
-            check_eager(&info, &refuse)?;
-        }
+        let info = reader::look(&bytes).map_err(|e| e.for_input(name))?;
+        checks::module(&info, lazy).map_err(|e| e.for_module(name))?;
         Ok(Module {
             id,
             name: c_name,
@@ -86,68 +54,6 @@ impl Module {
             info: Arc::new(info),
         })
     }
-}
-
-/// What libNVVM would misread in a module that it takes whole, or complain of in riddles.
-fn check_eager(info: &ModuleInfo, refuse: &dyn Fn(String, &str) -> Error) -> Result<()> {
-    if info.certain && info.triple.is_none() {
-        return Err(refuse(
-            "it has no target triple".to_owned(),
-            "add the line `target triple = \"nvptx64-nvidia-cuda\"`",
-        ));
-    }
-    if info.certain && info.data_layout.is_none() {
-        return Err(refuse(
-            "it has no data layout".to_owned(),
-            &format!("add the line `target datalayout = \"{LAYOUT}\"`"),
-        ));
-    }
-    if let Some(triple) = &info.triple {
-        if !triple.starts_with("nvptx64-") {
-            return Err(refuse(
-                format!("its target triple is \"{triple}\""),
-                "libNVVM compiles 64-bit code for NVIDIA GPUs alone: use \"nvptx64-nvidia-cuda\"",
-            ));
-        }
-    }
-    if let Some(layout) = &info.data_layout {
-        // Pointers of other address spaces, as in `p3:32:32`, may be of another size.
-        let generic = layout.split('-').find_map(|part| {
-            let part = part.strip_prefix('p')?;
-            part.strip_prefix('0').unwrap_or(part).strip_prefix(':')
-        });
-        let bits = generic.and_then(|sizes| sizes.split(':').next());
-        if bits.is_some_and(|bits| bits != "64") {
-            return Err(refuse(
-                format!(
-                    "its data layout has {}-bit pointers",
-                    bits.unwrap_or_default()
-                ),
-                "CUDA has 64-bit pointers alone: write p:64:64:64, or leave it out",
-            ));
-        }
-    }
-    if let Some(problem) = &info.annotations_malformed {
-        return Err(refuse(
-            format!("its `!nvvm.annotations` is malformed: {problem}"),
-            "write each node as a function and then pairs of a name and a number, as in \
-             `!{void ()* @k, !\"kernel\", i32 1}`",
-        ));
-    }
-    if info.nvvmir_version_malformed {
-        return Err(refuse(
-            "its `!nvvmir.version` is malformed, or states versions that differ".to_owned(),
-            "write it as one node of two or four integers: `!nvvmir.version = !{!0}` and `!0 = !{i32 2, i32 0}`",
-        ));
-    }
-    if info.nvvmir_version.is_none() && info.certain {
-        return Err(refuse(
-            "it has no `!nvvmir.version`, which every module that is not lazy needs".to_owned(),
-            "add the lines `!nvvmir.version = !{!0}` and `!0 = !{i32 2, i32 0}` (with a number that \
-             is free)",
-        ));
-    }
-    Ok(())
 }
 
 /// What is in the list, seen as a whole.

@@ -54,6 +54,9 @@ pub struct Options {
     /// `-nvvm-latest`, or not: which of the library's two compilers reads the modules.
     #[serde(default)]
     pub dialect: Dialect,
+    /// What is mended in a module of text before the library sees it. Default: [`Repair::Safe`].
+    #[serde(default)]
+    pub repair: Repair,
     /// Functions besides the kernels that must survive a later LTO link, by name. Each must be
     /// defined with external linkage by a module added with `add_module`. PTX has all of those in
     /// any case.
@@ -92,6 +95,27 @@ pub enum Dialect {
     Latest,
 }
 
+/// What may be mended in modules of text before the library sees them.
+///
+/// libNVVM refuses modules of other compilers (clang, rustc) for what does not change what they mean.
+/// Such a module compiles nowhere as it is, so mending is the default; each repair is a diagnostic of
+/// what comes out. Bitcode is never mended: its writer must do it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Repair {
+    /// Nothing: a module is given to the library as it is, or refused with what to do.
+    Off,
+    /// What changes no program: a missing `!nvvmir.version` or target triple is added; a data layout
+    /// that is missing, or says the same for the module in other words, becomes that of libNVVM;
+    /// `target` lines go to the top, where a current LLVM wants them; `spFlags` of debug metadata are
+    /// written as LLVM 7 reads them; and names that PTX cannot spell are respelt in all modules, where
+    /// all that have them are text. What was respelt is found by the old name, as in
+    /// `ptx.kernel_for("a.b")`.
+    #[default]
+    Safe,
+}
+
 impl Options {
     /// The library's defaults for an architecture.
     #[must_use]
@@ -107,6 +131,7 @@ impl Options {
             jump_table_density: None,
             ptx_version: None,
             dialect: Dialect::Auto,
+            repair: Repair::Safe,
             keep: Vec::new(),
             extra: Vec::new(),
         }
@@ -122,6 +147,7 @@ impl Options {
         jump_table_density: u8 => Some;
         ptx_version: IsaVersion => Some;
         dialect: Dialect => std::convert::identity;
+        repair: Repair => std::convert::identity;
     }
 
     /// Adds a name to [`keep`](Options::keep).

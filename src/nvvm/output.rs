@@ -122,7 +122,9 @@ impl sealed::Finish for Ptx {
                 ));
             }
         }
-        Ok(ptx.with_diagnostics(context.diagnostics))
+        Ok(ptx
+            .with_lowered_names(context.plan.respelt.clone())
+            .with_diagnostics(context.diagnostics))
     }
 }
 
@@ -140,7 +142,9 @@ impl sealed::Finish for LtoIr {
             .map(|name| String::from_utf8_lossy(name).into_owned())
             .collect();
         match LtoIr::new("LTO IR", bytes, kernels, Some(context.options.arch)) {
-            Ok(ltoir) => Ok(ltoir.with_diagnostics(context.diagnostics)),
+            Ok(ltoir) => Ok(ltoir
+                .with_lowered_names(context.plan.respelt.clone())
+                .with_diagnostics(context.diagnostics)),
             Err(e) => Err(context.wrong(
                 format!("its LTO IR cannot be read: {e}"),
                 "report it with the modules that show it",
@@ -160,6 +164,7 @@ impl sealed::Finish for Cubin {
             hint: "compile to PTX".to_owned(),
         })?;
         let said = ptx.diagnostics().to_vec();
+        let respelt = ptx.lowered_names().clone();
         let linked: Cubin = Linker::new(toolkit, options.arch)
             .options(link::Options::new().debug(options.debug))
             .add_named("the program's PTX", ptx)
@@ -168,6 +173,8 @@ impl sealed::Finish for Cubin {
             .into_iter()
             .chain(linked.diagnostics().iter().cloned())
             .collect();
-        Ok(linked.with_diagnostics(diagnostics))
+        Ok(linked
+            .with_lowered_names(respelt)
+            .with_diagnostics(diagnostics))
     }
 }

@@ -1,8 +1,9 @@
 //! What one compilation passes to the library, and what it must come back with.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 
+use super::checks;
 use super::dialect::Choice;
 use super::modules::{Module, Modules, is_kept};
 use super::options::Options;
@@ -19,6 +20,8 @@ pub(super) struct Plan {
     pub(super) pins: BTreeSet<Vec<u8>>,
     /// Whether every `__nv_*` function must be resolved: by a module, or else by libdevice.
     pub(super) libdevice_expected: bool,
+    /// The names that were respelt, with what they became.
+    pub(super) respelt: BTreeMap<String, String>,
     /// What to tell the caller besides what the library says.
     pub(super) notes: Vec<Diagnostic>,
     /// What a failure to compile is most likely due to.
@@ -32,6 +35,7 @@ impl Plan {
         modules: &[Module],
         libdevice_expected: bool,
         choice: Choice,
+        respelt: BTreeMap<String, String>,
     ) -> Result<Self> {
         let mut flags = options.flags();
         if lto {
@@ -70,6 +74,7 @@ impl Plan {
         }
         let mut pins = kernels.clone();
         for name in &options.keep {
+            let name = respelt.get(name).unwrap_or(name);
             let found = modules
                 .functions()
                 .any(|(_, function)| function.name == name.as_bytes() && is_kept(function));
@@ -92,6 +97,7 @@ impl Plan {
             kernels,
             pins,
             libdevice_expected,
+            respelt,
             notes,
             suspicion: choice.suspicion,
         })
@@ -129,15 +135,9 @@ fn lost_kernel((module, kernel): (&Module, &Symbol)) -> Option<Diagnostic> {
     Some(about(Severity::Warning, message, module, kernel))
 }
 
-/// Says of a kernel whose name PTX cannot spell that a link will fail; a name has letters, digits, `_`
-/// and `$`, and no digit first (PTX ISA, "Identifiers").
+/// Says of a kernel whose name PTX cannot spell that a link will fail.
 fn unspeakable((module, kernel): (&Module, &Symbol)) -> Option<Diagnostic> {
-    let spelt = kernel
-        .name
-        .iter()
-        .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%'))
-        && !kernel.name.first().is_some_and(u8::is_ascii_digit);
-    (!spelt).then(|| {
+    (!checks::is_spelt(&kernel.name)).then(|| {
         let message = format!(
             "PTX cannot spell the kernel's name `{}`, so a link of this LTO IR fails; use letters, \
              digits, `_` and `$`, and no digit first",

@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::capabilities::Capabilities;
+use super::checks::{self, Situation};
 use super::dialect;
 use super::handle::{Handle, NotMade, Wanted};
 use super::libdevice::{self, Libdevice};
@@ -14,6 +15,7 @@ use super::options::Options;
 use super::output::{self, Output};
 use super::plan::Plan;
 use super::reader::ModuleInfo;
+use super::repair::{self, Repaired};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, InvalidInput, LibraryError, Result, Stage};
 use crate::guard::{Guarded, guarded};
@@ -65,6 +67,8 @@ struct State {
     libdevice: Libdevice,
     /// The user's own libdevice, where that was chosen; it was found to be one.
     own: Option<Arc<[u8]>>,
+    /// What was mended of them for the compilations before.
+    mended: repair::Known,
     /// The handle for PTX and for verifying.
     plain: Option<Handle>,
     /// The handle for LTO IR, whose pins must not show in PTX.
@@ -116,8 +120,10 @@ impl Program {
     /// # Errors
     ///
     /// [`Error::InvalidInput`] where the bytes are no NVVM IR (empty, another kind of file, damaged
-    /// bitcode), for another platform, without `!nvvmir.version`, where the name holds a NUL byte, or
-    /// where a module of that name is there already. The program stays as it was.
+    /// bitcode), for another platform, where they hold what no libNVVM survives (malformed annotations
+    /// or data layouts, debug metadata that leads back to itself, inline assembly that no register
+    /// fits), where the name holds a NUL byte, or where a module of that name is there already. The
+    /// program stays as it was.
     #[doc(alias = "nvvmAddModuleToProgram")]
     pub fn add_module(&self, name: impl AsRef<str>, ir: impl AsRef<[u8]>) -> Result<()> {
         self.add(name.as_ref(), ir.as_ref(), false)
@@ -256,7 +262,9 @@ impl Program {
     /// # Errors
     ///
     /// [`Error::InvalidOptions`] for options that exclude each other; [`Error::InvalidInput`] for a
-    /// program without a module to compile; [`Error::Dialect`] for a module that is newer than the
+    /// program without a module to compile, and for a module that this library would end the process
+    /// at, misread or refuse in riddles, and that [`Options::repair`] does not mend;
+    /// [`Error::Dialect`] for a module that is newer than the
     /// library reads; [`Error::Library`] with code, log and options where libNVVM fails;
     /// [`Error::WrongOutput`] where it reports success for something else than was asked for. The
     /// program can be used afterwards.
@@ -301,16 +309,29 @@ impl Program {
         Modules(&state.modules).check_not_empty()?;
         guarded(|guard| {
             let choice = dialect::choose(options, &state.modules, &self.nvvm, guard)?;
-            dialect::check_kernels(options, &state.modules, &choice, &self.nvvm, guard)?;
+            let situation = Situation::new(options, &choice, lto, &self.nvvm, guard);
+            let mut next_id = state.next_id;
+            let Repaired {
+                modules,
+                notes,
+                names: respelt,
+            } = repair::mend(&situation, &state.modules, &mut state.mended, &mut || {
+                next_id += 1;
+                next_id
+            });
+            state.next_id = next_id;
+            checks::program(&situation, &modules)?;
             let mut plan = Plan::new(
                 options,
                 lto,
-                &state.modules,
+                &modules,
                 state.libdevice != Libdevice::Never,
                 choice,
+                respelt,
             )?;
+            plan.notes.extend(notes);
             let wanted = Wanted {
-                modules: Modules(&state.modules).in_order(),
+                modules: Modules(&modules).in_order(),
                 libdevice: self.libdevice(state)?,
                 pins: if lto {
                     plan.pins.clone()
@@ -328,7 +349,7 @@ impl Program {
                 .map_err(|failed| self.not_made(failed, &plan))?;
             let result = call(handle, &plan.flags, guard);
             let log = super::log::text(&handle.raw.log(guard));
-            let names = Modules(&state.modules).names();
+            let names = Modules(&modules).names();
             let mut diagnostics = std::mem::take(&mut plan.notes);
             match result {
                 Ok(value) => {

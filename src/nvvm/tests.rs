@@ -2,7 +2,7 @@
 
 use super::fake;
 use crate::error::{Error, Stage};
-use crate::nvvm::{Libdevice, Options, Program};
+use crate::nvvm::{Dialect, Libdevice, Options, Program};
 use crate::{Arch, Ptx, Result};
 
 fn compile(program: &Program) -> Result<Ptx> {
@@ -72,4 +72,69 @@ fn no_handle_outlives_its_program_and_none_is_made_before_it_is_needed() {
         assert_eq!(fake.created, 2);
         assert!(fake.programs.iter().all(Option::is_none));
     });
+}
+
+/// Bytes flipped, cut out and doubled, the same each time.
+fn damaged(whole: &[u8], seed: &mut u64) -> Vec<u8> {
+    let mut roll = |sides: usize| {
+        *seed ^= *seed << 13;
+        *seed ^= *seed >> 7;
+        *seed ^= *seed << 17;
+        usize::try_from(*seed % sides as u64).unwrap_or_default()
+    };
+    let mut bytes = whole.to_vec();
+    for _ in 0..=roll(4) {
+        let at = roll(bytes.len());
+        let end = (at + roll(40)).min(bytes.len());
+        match roll(4) {
+            0 => bytes[at] ^= 1 << roll(8),
+            1 => drop(bytes.drain(at..end)),
+            2 => bytes.extend_from_within(at..end),
+            _ => bytes.truncate(at.max(bytes.len() / 2)),
+        }
+        if bytes.is_empty() {
+            bytes.push(b' ');
+        }
+    }
+    bytes
+}
+
+/// All looks, checks and repairs run before the fake sees anything; a panic would end this test.
+#[rstest::rstest]
+fn damage_never_panics_on_its_way_to_the_library(
+    #[values(
+        "guards/debug_list.ll",
+        "guards/assembly.ll",
+        "guards/intrinsic.ll",
+        "guards/parameters.ll",
+        "guards/pointed.ll",
+        "guards/unversioned.ll",
+        "guards/debug_list.llvm14.bc",
+        "guards/assembly.llvm14.bc",
+        "guards/intrinsic.llvm22.bc",
+        "bitcode/every.llvm7.bc",
+        "text/every.typed.ll"
+    )]
+    file: &str,
+) {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/");
+    let whole = std::fs::read(format!("{root}{file}")).unwrap();
+    let mut seed = 0x9e37_79b9_7f4a_7c15;
+    let mut seen = [0; 2];
+    for n in 0..400 {
+        let program = fake::program();
+        // Which the fake insists on.
+        program.set_libdevice(Libdevice::Always).unwrap();
+        // The fake knows nothing of the questions that modern modules and conventions lead to.
+        let options = if n % 2 == 0 && file.starts_with("guards") {
+            Options::new(Arch::SM_90).dialect(Dialect::Legacy)
+        } else {
+            Options::new(Arch::SM_100)
+        };
+        let result = program
+            .replace_module("k.ll", damaged(&whole, &mut seed))
+            .and_then(|()| program.verify(&options));
+        seen[usize::from(result.is_ok())] += 1;
+    }
+    assert!(seen[0] > 0, "nothing was refused");
 }

@@ -22,19 +22,19 @@ fn cubin(version: &str, arch: Arch) -> Cubin {
 }
 
 #[rstest]
-fn a_finished_cubin_which_every_library_would_drop_is_refused(
+fn a_finished_cubin_which_no_library_links_is_refused(
     #[values("12.0", "12.4", "12.9", "13.0", "13.5")] version: &str,
 ) {
     let source = r#"extern "C" __global__ void k(int *p) { *p = 1; }"#;
     let program = nvrtc::Program::new(&toolkit(version), "k.cu", source).unwrap();
     let finished: Cubin = program.compile(&nvrtc::Options::new(Arch::SM_80)).unwrap();
-    let raw = crate::raw::link_kind(
-        &toolkit(version),
-        cuda_program::sys::bindings::nvjitlink::NVJITLINK_INPUT_CUBIN,
-        &[finished.as_bytes()],
-        &[c"-arch=sm_80"],
-    );
-    assert!(crate::raw::cubin_kernels(&raw.unwrap()).is_empty());
+    // 12.0 and 12.4 fail, and 12.4 keeps a lock of its own for ever: a later link would hang.
+    if !["12.0", "12.4"].contains(&version) {
+        let kind = cuda_program::sys::bindings::nvjitlink::NVJITLINK_INPUT_CUBIN;
+        let inputs = [finished.as_bytes()];
+        let raw = crate::raw::link_kind(&toolkit(version), kind, &inputs, &[c"-arch=sm_80"]);
+        assert!(crate::raw::cubin_kernels(&raw.unwrap()).is_empty());
+    }
     let linker = Linker::new(&toolkit(version), Arch::SM_80).add_named("k.cubin", finished);
     let error = linker.link::<Cubin>().unwrap_err().to_string();
     assert!(

@@ -161,7 +161,10 @@ fn nvvm_ir_becomes_a_cubin_in_one_call(
 #[case("1k")]
 fn a_kernel_name_that_ptx_cannot_spell_fails_the_link(#[case] name: &str) {
     let ir = crate::common::store(&format!("\"{name}\""), 1);
-    let lto = nvvm_lto(NEWEST, &ir, Arch::SM_80);
+    let program = nvvm::Program::new(&toolkit(NEWEST)).unwrap();
+    program.add_module("m", ir).unwrap();
+    let options = nvvm::Options::new(Arch::SM_80).repair(nvvm::Repair::Off);
+    let lto: LtoIr = program.compile(&options).unwrap();
     let linker = Linker::new(&toolkit(NEWEST), Arch::SM_80).add(lto);
     let error = linker.link::<Cubin>().unwrap_err().to_string();
     assert!(error.contains(name), "{error}");

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::symbol::Symbol;
+use super::uses::{Assembly, Intrinsic};
 
 /// What a module says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -18,18 +19,35 @@ pub struct ModuleInfo {
     pub triple: Option<String>,
     /// Its `target datalayout`.
     pub data_layout: Option<String>,
+    /// The line of `target triple`, from 1, in text.
+    pub triple_line: Option<u32>,
+    /// The line of `target datalayout`, from 1, in text.
+    pub data_layout_line: Option<u32>,
+    /// The first line of `target …` that stands behind another entity of the text, where a current
+    /// LLVM no longer reads it.
+    pub late_target: Option<u32>,
     /// What its `!nvvmir.version` says, where that is well formed.
     pub nvvmir_version: Option<NvvmIrVersion>,
-    /// Whether it has an `!nvvmir.version` that libNVVM refuses: a node that is not two or four
-    /// integers, or nodes that disagree.
-    pub nvvmir_version_malformed: bool,
+    /// What is wrong with an `!nvvmir.version` that libNVVM refuses or ends the process at: a node that
+    /// is not two or four integers, or nodes that disagree.
+    pub nvvmir_version_malformed: Option<Malformed>,
     /// What is wrong with the first node of `!nvvm.annotations` that is malformed, which libNVVM
     /// takes for another, or ends the process at.
-    pub annotations_malformed: Option<String>,
+    pub annotations_malformed: Option<Malformed>,
     /// How deep brackets lie in each other in text, at the deepest; 0 in bitcode.
     pub nesting: u32,
     /// Its functions, variables and aliases, in the order of the module.
     pub symbols: Vec<Symbol>,
+    /// The intrinsics (`llvm.*`) that it calls, each once, in the order of their first calls.
+    pub intrinsics: Vec<Intrinsic>,
+    /// Its inline assembly, in the order of the text; in bitcode each kind once.
+    pub assembly: Vec<Assembly>,
+    /// How many compile units of debug metadata it has, without those that say `NoDebug`.
+    pub compile_units: u32,
+    /// Debug metadata that leads back to itself, on which libNVVM never ends.
+    pub debug_cycle: Option<DebugCycle>,
+    /// A structure that holds itself by value.
+    pub recursive_type: Option<Malformed>,
     /// Whether it uses the opaque pointer type `ptr`.
     pub opaque_pointers: bool,
     /// A proof that LLVM 7, with which libNVVM reads below compute_100, cannot read it.
@@ -47,11 +65,19 @@ impl ModuleInfo {
             producer: None,
             triple: None,
             data_layout: None,
+            triple_line: None,
+            data_layout_line: None,
+            late_target: None,
             nvvmir_version: None,
-            nvvmir_version_malformed: false,
+            nvvmir_version_malformed: None,
             annotations_malformed: None,
             nesting: 0,
             symbols: Vec::new(),
+            intrinsics: Vec::new(),
+            assembly: Vec::new(),
+            compile_units: 0,
+            debug_cycle: None,
+            recursive_type: None,
             opaque_pointers: false,
             modern: None,
             certain: true,
@@ -146,6 +172,50 @@ impl NvvmIrVersion {
     #[doc(alias = "nvvmIRVersion")]
     pub fn new(ir: (u32, u32), debug: Option<(u32, u32)>) -> Self {
         NvvmIrVersion { ir, debug }
+    }
+}
+
+/// Something of a module that libNVVM takes for another, or ends the process at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Malformed {
+    /// What is wrong.
+    pub what: String,
+    /// The metadata node, as in `!7`; in bitcode it is counted as the file counts its metadata.
+    pub node: Option<u64>,
+    /// The line, from 1, in text.
+    pub line: Option<u32>,
+}
+
+impl Malformed {
+    pub(super) fn new(what: impl Into<String>) -> Self {
+        Malformed {
+            what: what.into(),
+            node: None,
+            line: None,
+        }
+    }
+}
+
+/// Nodes of debug metadata that lead from one to the next and back to the first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct DebugCycle {
+    /// The nodes by number, in order; in bitcode counted as the file counts its metadata.
+    pub nodes: Vec<u64>,
+    /// The fields that lead on, as in `baseType`.
+    pub through: &'static str,
+    /// The line of the first node, from 1, in text.
+    pub line: Option<u32>,
+}
+
+impl DebugCycle {
+    pub(super) fn new(nodes: Vec<u64>, through: &'static str) -> Self {
+        DebugCycle {
+            nodes,
+            through,
+            line: None,
+        }
     }
 }
 

@@ -26,14 +26,19 @@
 //! ```
 
 mod bitcode;
+mod debug;
 mod info;
 mod kind;
 mod look;
 mod notes;
 mod symbol;
 mod text;
+mod types;
+mod uses;
 
-pub use info::{Modern, ModuleInfo, ModuleKind, NvvmIrVersion, Producer};
+pub use info::{DebugCycle, Malformed, Modern, ModuleInfo, ModuleKind, NvvmIrVersion, Producer};
 pub use kind::{InputKind, kind_of};
 pub use look::{LookError, look};
 pub use symbol::{Linkage, Symbol, SymbolKind};
+pub(super) use text::{Flags, Places, places};
+pub use uses::{Assembly, Intrinsic, OperandType};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::info::{ModuleInfo, NvvmIrVersion};
+use super::info::{Malformed, ModuleInfo, NvvmIrVersion};
 use super::symbol::SymbolKind;
 
 /// An operand of a metadata node.
@@ -13,12 +13,33 @@ pub(super) enum Operand<'a> {
     Int(i64),
     /// The symbol, by its place in the list of the module.
     Symbol(usize),
+    /// Another node.
+    Node,
+    /// A constant that is certainly no integer: undefined, or a floating-point number.
+    NoInteger,
     /// Something else, or something this reader does not follow.
     Other,
 }
 
-/// A node with its operands, or `None` for one that cannot be resolved.
-pub(super) type Node<'a> = Option<Vec<Operand<'a>>>;
+/// A node that a name lists.
+#[derive(Debug)]
+pub(super) struct Node<'a> {
+    pub(super) number: u64,
+    /// Its line, in text.
+    pub(super) line: Option<u32>,
+    /// `None` where they cannot be resolved.
+    pub(super) operands: Option<Vec<Operand<'a>>>,
+}
+
+impl Node<'_> {
+    fn malformed(&self, what: impl Into<String>) -> Malformed {
+        Malformed {
+            node: Some(self.number),
+            line: self.line,
+            ..Malformed::new(what)
+        }
+    }
+}
 
 /// Marks the kernels that `!nvvm.annotations` names.
 ///
@@ -26,14 +47,15 @@ pub(super) type Node<'a> = Option<Vec<Operand<'a>>>;
 /// expression, is taken for one: a pin too many does less harm than a kernel lost.
 pub(super) fn annotate(info: &mut ModuleInfo, nodes: &[Node<'_>]) {
     for node in nodes {
-        let Some(operands) = node else {
+        let Some(operands) = &node.operands else {
             info.certain = false;
             continue;
         };
         let subject = match well_formed(operands, info) {
             Ok(subject) => subject,
             Err(problem) => {
-                info.annotations_malformed.get_or_insert(problem);
+                info.annotations_malformed
+                    .get_or_insert_with(|| node.malformed(problem));
                 continue;
             }
         };
@@ -63,7 +85,8 @@ pub(super) fn annotate(info: &mut ModuleInfo, nodes: &[Node<'_>]) {
                     "`{}` is marked as a kernel and is no function",
                     symbol.name_lossy()
                 );
-                info.annotations_malformed.get_or_insert(problem);
+                info.annotations_malformed
+                    .get_or_insert_with(|| node.malformed(problem));
             }
             // A variable is no kernel to libNVVM either.
             Some(_) => {}
@@ -81,7 +104,7 @@ fn well_formed(operands: &[Operand<'_>], info: &ModuleInfo) -> Result<Option<usi
         None => return Err("a node is empty".to_owned()),
         Some(Operand::Symbol(at)) => Some(*at),
         Some(Operand::Null | Operand::Other) => None,
-        Some(Operand::Text(_) | Operand::Int(_)) => {
+        Some(Operand::Text(_) | Operand::Int(_) | Operand::Node | Operand::NoInteger) => {
             return Err("a node does not begin with a function or variable".to_owned());
         }
     };
@@ -94,13 +117,16 @@ fn well_formed(operands: &[Operand<'_>], info: &ModuleInfo) -> Result<Option<usi
         match pair {
             [
                 Operand::Text(_),
-                Operand::Int(_) | Operand::Other | Operand::Symbol(_),
+                Operand::Int(_) | Operand::Symbol(_) | Operand::Other,
             ] => {}
+            // The parameters that it is for, as a list.
+            [Operand::Text(key), Operand::Node] if key.as_ref() == b"grid_constant" => {}
             [Operand::Text(key)] => {
                 let key = String::from_utf8_lossy(key);
                 return Err(format!("the annotation \"{key}\"{of} has no value"));
             }
-            [Operand::Text(key), Operand::Text(_) | Operand::Null] => {
+            // Undefined values end the process of libNVVM 12.0.
+            [Operand::Text(key), _] => {
                 let key = String::from_utf8_lossy(key);
                 return Err(format!(
                     "the value of the annotation \"{key}\"{of} is no number"
@@ -124,11 +150,17 @@ pub(super) fn version(info: &mut ModuleInfo, nodes: &[Node<'_>]) {
             (Some(first), Some(stated)) => agreed(first, stated),
             (Some(_), None) => None,
         };
-        info.nvvmir_version = merged;
         if merged.is_none() {
-            info.nvvmir_version_malformed = true;
+            let what = if info.nvvmir_version.is_some() && stated.is_some() {
+                "it states a version that differs from that of another node"
+            } else {
+                "it is not two or four integers"
+            };
+            info.nvvmir_version = None;
+            info.nvvmir_version_malformed = Some(node.malformed(what));
             return;
         }
+        info.nvvmir_version = merged;
     }
 }
 
@@ -143,7 +175,7 @@ fn one_version(node: &Node<'_>) -> Option<NvvmIrVersion> {
         Operand::Int(value) => u32::try_from(*value).ok(),
         _ => None,
     };
-    match node.as_deref()? {
+    match node.operands.as_deref()? {
         [a, b] => Some(NvvmIrVersion::new((number(a)?, number(b)?), None)),
         [a, b, c, d] => Some(NvvmIrVersion::new(
             (number(a)?, number(b)?),

@@ -21,6 +21,11 @@ pub struct Symbol {
     pub kernel: bool,
     /// Whether `!nvvm.annotations` makes it a kernel, which libNVVM before CUDA 12.9 goes by alone.
     pub annotated: bool,
+    /// Of a function: whether it returns no value; none where that is not known.
+    pub returns_void: Option<bool>,
+    /// Of a function: the bytes of its parameters, laid out as those of a kernel; none where that is
+    /// not known.
+    pub parameter_bytes: Option<u64>,
     /// The line of its name, from 1, in text.
     pub line: Option<u32>,
 }

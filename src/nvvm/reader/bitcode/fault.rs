@@ -31,6 +31,7 @@ impl Fault {
 pub(super) mod block {
     pub(in super::super) const BLOCKINFO: u32 = 0;
     pub(in super::super) const MODULE: u32 = 8;
+    pub(in super::super) const ATTRIBUTE_LISTS: u32 = 9;
     pub(in super::super) const ATTRIBUTE_GROUPS: u32 = 10;
     pub(in super::super) const CONSTANTS: u32 = 11;
     pub(in super::super) const FUNCTION: u32 = 12;
@@ -45,7 +46,7 @@ fn block_name(id: u32) -> &'static str {
     match id {
         block::BLOCKINFO => "the abbreviations",
         block::MODULE => "the module block",
-        9 | block::ATTRIBUTE_GROUPS => "the attributes",
+        block::ATTRIBUTE_LISTS | block::ATTRIBUTE_GROUPS => "the attributes",
         block::CONSTANTS => "a constants block",
         block::FUNCTION => "a function block",
         block::IDENTIFICATION => "the identification block",

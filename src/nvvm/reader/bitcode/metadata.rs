@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use super::super::debug::Links;
+use super::super::info::DebugCycle;
 use super::super::notes::{Node, Operand};
+use super::super::types::{Type, Types};
 use super::bits::Bits;
 use super::fault::{Fault, Read};
-use super::module::{Type, Value, bytes};
+use super::module::{Value, bytes};
 use super::stream::Record;
 
 /// One piece of metadata, by its number.
@@ -17,6 +20,10 @@ enum Item<'a> {
     Value(u64),
     /// Its operands, by their place among all operands.
     Node(Range<usize>),
+    /// A compile unit of debug metadata, and whether it says that there is none.
+    Unit {
+        no_debug: bool,
+    },
     Other,
 }
 
@@ -34,10 +41,15 @@ pub(super) struct Metadata<'a> {
     /// The name that the next record gives its nodes.
     pending: Option<Vec<u8>>,
     named: Vec<(Vec<u8>, Vec<u64>)>,
+    links: Links,
+    /// Those between nodes that one function alone has, and how many items the module has.
+    local: Links,
+    module_items: Option<usize>,
+    cycle: Option<DebugCycle>,
 }
 
 impl<'a> Metadata<'a> {
-    pub(super) fn record(&mut self, record: &Record<'_, 'a>, types: &[Type]) -> Read<()> {
+    pub(super) fn record(&mut self, record: &Record<'_, 'a>, types: &Types) -> Read<()> {
         let item = match record.code {
             1 => Item::Text(Cow::Owned(bytes(record.operands))),
             2 => Item::Value(record.operand(1)?),
@@ -59,10 +71,78 @@ impl<'a> Metadata<'a> {
             35 => return self.strings(record),
             // Kinds, attachments and indices are no metadata themselves.
             6 | 11 | 36 | 38 | 39 => return Ok(()),
-            _ => Item::Other,
+            20 => Item::Unit {
+                no_debug: record.operands.get(8) == Some(&0),
+            },
+            _ => {
+                self.follow(record);
+                Item::Other
+            }
         };
         self.items.push(item);
         Ok(())
+    }
+
+    /// A function begins, whose metadata goes on from that of the module.
+    pub(super) fn enter_function(&mut self) {
+        self.close_function();
+        self.module_items = Some(self.items.len());
+    }
+
+    fn close_function(&mut self) {
+        if let Some(len) = self.module_items.take() {
+            // What belongs to a function leads to the module, and never back.
+            let local = std::mem::take(&mut self.local);
+            self.cycle = self.cycle.take().or_else(|| local.cycle());
+            self.items.truncate(len);
+        }
+    }
+
+    /// Nodes of debug metadata that lead back to themselves.
+    pub(super) fn cycle(&mut self) -> Option<DebugCycle> {
+        self.close_function();
+        self.cycle.take().or_else(|| self.links.cycle())
+    }
+
+    /// How many compile units are listed that do not say that there is nothing in them.
+    pub(super) fn compile_units(&self) -> u32 {
+        let listed = self.named.iter().filter(|(name, _)| name == b"llvm.dbg.cu");
+        let mut seen = HashSet::new();
+        let units = listed
+            .flat_map(|(_, nodes)| nodes)
+            .filter(|node| seen.insert(**node))
+            .filter(|node| matches!(self.item(**node), Some(Item::Unit { no_debug: false })));
+        u32::try_from(units.count()).unwrap_or(u32::MAX)
+    }
+
+    /// Notes where a node of debug metadata leads.
+    fn follow(&mut self, record: &Record<'_, 'a>) {
+        let from = self.items.len() as u64;
+        let local = self.module_items.is_some();
+        let links = if local {
+            &mut self.local
+        } else {
+            &mut self.links
+        };
+        let operand = |at: usize| record.operands.get(at).copied();
+        // Most references are one more than the number, so that 0 means none.
+        let other = |at: usize| operand(at)?.checked_sub(1);
+        let (scope, base, inlined) = match record.code {
+            7 => (operand(3), None, other(4)),
+            17 => {
+                links.derived(from);
+                (other(5), other(6), None)
+            }
+            18 => (other(5), None, None),
+            21..=24 | 27 | 28 | 40 | 44 => (other(1), None, None),
+            _ => return,
+        };
+        for to in [scope, inlined].into_iter().flatten() {
+            links.scope(from, to);
+        }
+        if let Some(to) = base {
+            links.base(from, to);
+        }
     }
 
     fn node(&mut self, references: impl Iterator<Item = Reference>) -> Item<'a> {
@@ -72,7 +152,7 @@ impl<'a> Metadata<'a> {
     }
 
     /// Up to LLVM 3.5 operands were pairs of a type and a value.
-    fn old_node(&mut self, operands: &[u64], types: &[Type]) -> Read<Item<'a>> {
+    fn old_node(&mut self, operands: &[u64], types: &Types) -> Read<Item<'a>> {
         let pairs = operands.chunks_exact(2);
         if !pairs.remainder().is_empty() {
             return Err(Fault::Damaged("a record is too short"));
@@ -82,8 +162,7 @@ impl<'a> Metadata<'a> {
                 [type_, value] => (*type_, *value),
                 _ => (0, 0),
             };
-            let type_ = usize::try_from(type_).ok().and_then(|at| types.get(at));
-            match type_ {
+            match types.at(type_) {
                 Some(Type::Metadata) => Reference::Item(value),
                 Some(Type::Void) => Reference::Null,
                 _ => Reference::Value(value),
@@ -119,12 +198,16 @@ impl<'a> Metadata<'a> {
             lists
                 .flat_map(|(_, nodes)| nodes)
                 .filter(|node| seen.insert(**node))
-                .map(|node| self.resolve(*node, values))
+                .map(|node| Node {
+                    number: *node,
+                    line: None,
+                    operands: self.resolve(*node, values),
+                })
                 .collect(),
         )
     }
 
-    fn resolve(&self, node: u64, values: &[Value]) -> Node<'_> {
+    fn resolve(&self, node: u64, values: &[Value]) -> Option<Vec<Operand<'_>>> {
         let Some(Item::Node(range)) = self.item(node) else {
             return None;
         };
@@ -135,6 +218,7 @@ impl<'a> Metadata<'a> {
                 Some(Value::Symbol(at)) => Operand::Symbol(*at),
                 Some(Value::Int(value)) => Operand::Int(*value),
                 Some(Value::Null) => Operand::Null,
+                Some(Value::NoInteger) => Operand::NoInteger,
                 _ => Operand::Other,
             }
         };
@@ -144,6 +228,7 @@ impl<'a> Metadata<'a> {
             Reference::Item(at) => match self.item(*at) {
                 Some(Item::Text(text)) => Operand::Text(Cow::Borrowed(text.as_ref())),
                 Some(Item::Value(at)) => value(*at),
+                Some(Item::Node(_)) => Operand::Node,
                 _ => Operand::Other,
             },
         };

@@ -5,14 +5,18 @@
 //! the format says.
 
 mod abbreviation;
+mod attributes;
 mod bits;
+mod body;
 mod fault;
 mod file;
 mod metadata;
 mod modern;
 mod module;
 mod stream;
+mod symbols;
 #[cfg(test)]
 mod tests;
+mod types;
 
 pub(super) use file::read;

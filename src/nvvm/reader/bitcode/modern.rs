@@ -4,6 +4,7 @@
 //! it holds none of this. Each proof was given to libNVVM there, which refused it; newer constants
 //! it takes for undefined values without a word, and inline assembly of LLVM 14 is one of those.
 
+use super::attributes::behind_zero;
 use super::stream::Record;
 
 /// What an entry of the type table proves.
@@ -76,11 +77,6 @@ pub(super) fn attributes(record: &Record<'_, '_>) -> Option<String> {
         };
     }
     None
-}
-
-fn behind_zero(text: &[u64]) -> Option<&[u64]> {
-    let zero = text.iter().position(|c| *c == 0)?;
-    text.get(zero + 1..)
 }
 
 fn attribute_name(kind: u64) -> Option<&'static str> {

@@ -1,32 +1,33 @@
 //! The records of a module, as the walk meets them.
 
-use super::super::info::{Modern, ModuleInfo, ModuleKind, Producer};
+use super::super::info::{Malformed, Modern, ModuleInfo, ModuleKind, Producer};
 use super::super::look::LookError;
 use super::super::notes;
 use super::super::symbol::{Linkage, Symbol, SymbolKind};
+use super::super::types::{Type, Types};
+use super::super::uses::Assembly;
+use super::attributes::Attributes;
+use super::body::Bodies;
 use super::fault::{Fault, Read, block};
 use super::metadata::Metadata;
 use super::modern;
 use super::stream::{Record, Visitor};
+use super::symbols::{self, Function};
+use super::types::{self, OPAQUE_POINTER};
 
 const KERNEL_CONVENTION: u64 = 71;
-const OPAQUE_POINTER: u64 = 25;
+/// From this version on, values are named by how far back they lie.
+const RELATIVE: u64 = 1;
 /// From this version on, names lie in a table behind the module.
 const NAMES_IN_TABLE: u64 = 2;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Type {
-    Integer,
-    Metadata,
-    Void,
-    Other,
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
     Symbol(usize),
     Int(i64),
     Null,
+    /// Undefined, or a floating-point number.
+    NoInteger,
     Other,
 }
 
@@ -39,15 +40,19 @@ pub(super) struct Module<'a> {
     triple: Option<String>,
     data_layout: Option<String>,
     opaque_pointers: bool,
-    types: Vec<Type>,
+    types: Types,
     values: Vec<Value>,
     constant_type: Option<u64>,
     symbols: Vec<Symbol>,
     /// Where the name of each symbol lies in the string table: offset and length.
     name_ranges: Vec<(u64, u64)>,
     strings: Option<&'a [u8]>,
-    defined_functions: u64,
-    bodies: u64,
+    functions: Vec<Function>,
+    /// How many functions with a body were met.
+    entered: usize,
+    bodies: Bodies,
+    attributes: Attributes,
+    assembly: Vec<Assembly>,
     metadata: Metadata<'a>,
     modern: Option<String>,
 }
@@ -56,8 +61,8 @@ impl<'a> Visitor<'a> for Module<'a> {
     fn enter(&mut self, parent: Option<u32>, block: u32) -> Read<()> {
         match (parent, block) {
             (None, block::MODULE) => self.modules += 1,
-            (Some(block::MODULE), block::FUNCTION) => self.bodies += 1,
-            (Some(block::MODULE), block::CONSTANTS) => self.constant_type = None,
+            (Some(block::MODULE), block::FUNCTION) => self.enter_body(),
+            (Some(block::MODULE | block::FUNCTION), block::CONSTANTS) => self.constant_type = None,
             _ => {}
         }
         Ok(())
@@ -76,22 +81,33 @@ impl<'a> Visitor<'a> for Module<'a> {
             (Some(block::MODULE), block::FUNCTION) => {
                 let major = self.producer.as_ref().and_then(|p| p.version);
                 self.prove(modern::instruction(record.code, major.map(|v| v.0)));
+                let relative = self.version >= RELATIVE;
+                self.bodies.instruction(record, &self.types, relative);
                 Ok(())
             }
             (Some(block::MODULE), block::ATTRIBUTE_GROUPS) => {
                 if self.modern.is_none() {
                     self.modern = modern::attributes(record);
                 }
+                self.attributes.group(record);
+                Ok(())
+            }
+            (Some(block::MODULE), block::ATTRIBUTE_LISTS) => {
+                self.attributes.list(record);
                 Ok(())
             }
             (Some(block::FUNCTION), block::CONSTANTS) => {
-                self.prove(modern::constant(record.code));
+                if self.any_constant(record)? {
+                    self.bodies.constant();
+                }
                 Ok(())
             }
             (Some(block::MODULE), block::TYPE) => self.type_entry(record),
             (Some(block::MODULE), block::CONSTANTS) => self.constant(record),
             (Some(block::MODULE), block::VALUE_SYMTAB) => self.name(record),
-            (Some(block::MODULE), block::METADATA) => self.metadata.record(record, &self.types),
+            (Some(block::MODULE | block::FUNCTION), block::METADATA) => {
+                self.metadata.record(record, &self.types)
+            }
             _ => Ok(()),
         }
     }
@@ -139,7 +155,11 @@ impl<'a> Module<'a> {
         let defined = defined(&fields)?;
         let function = kind == SymbolKind::Function;
         if function && defined {
-            self.defined_functions += 1;
+            self.functions.push(Function {
+                symbol: self.symbols.len(),
+                type_: usize::try_from(fields.operand(0)?).unwrap_or(usize::MAX),
+                attributes: fields.operands.get(4).copied().unwrap_or_default(),
+            });
         }
         self.values.push(Value::Symbol(self.symbols.len()));
         self.name_ranges.push(name);
@@ -150,39 +170,58 @@ impl<'a> Module<'a> {
             linkage: Linkage::from_bitcode(fields.operand(linkage)?),
             kernel: function && fields.operand(1)? == KERNEL_CONVENTION,
             annotated: false,
+            returns_void: None,
+            parameter_bytes: None,
             line: None,
         });
         Ok(())
     }
 
+    fn enter_body(&mut self) {
+        let function = self.functions.get(self.entered);
+        let parameters = function.and_then(|function| function.parameters(&self.types));
+        self.entered += 1;
+        let values = parameters.map(|parameters| parameters + self.values.len() as u64);
+        self.bodies.enter(values);
+        self.metadata.enter_function();
+    }
+
     fn type_entry(&mut self, record: &Record<'_, 'a>) -> Read<()> {
-        const COUNT: u64 = 1;
-        const STRUCT_NAME: u64 = 19;
-        self.types.push(match record.code {
-            COUNT | STRUCT_NAME => return Ok(()),
-            2 => Type::Void,
-            7 => Type::Integer,
-            16 => Type::Metadata,
-            _ => Type::Other,
-        });
-        self.opaque_pointers |= record.code == OPAQUE_POINTER;
-        self.prove(modern::type_entry(record.code));
+        if let Some(type_) = types::entry(record)? {
+            self.types.add(type_);
+            self.opaque_pointers |= record.code == OPAQUE_POINTER;
+            self.prove(modern::type_entry(record.code));
+        }
         Ok(())
     }
 
-    fn constant(&mut self, record: &Record<'_, 'a>) -> Read<()> {
+    /// What is kept of constants of the module and of bodies alike; says whether it is one.
+    fn any_constant(&mut self, record: &Record<'_, 'a>) -> Read<bool> {
         const SET_TYPE: u64 = 1;
-        const NULL: u64 = 2;
-        const INTEGER: u64 = 4;
         self.prove(modern::constant(record.code));
+        if record.code == SET_TYPE {
+            self.constant_type = Some(record.operand(0)?);
+            return Ok(false);
+        }
+        self.assembly
+            .extend(symbols::assembly(record, self.constant_type, &self.types));
+        Ok(true)
+    }
+
+    fn constant(&mut self, record: &Record<'_, 'a>) -> Read<()> {
+        const NULL: u64 = 2;
+        const UNDEFINED: u64 = 3;
+        const INTEGER: u64 = 4;
+        const FLOAT: u64 = 6;
+        const POISON: u64 = 26;
+        if !self.any_constant(record)? {
+            return Ok(());
+        }
         let value = match record.code {
-            SET_TYPE => {
-                self.constant_type = Some(record.operand(0)?);
-                return Ok(());
-            }
             NULL if self.is_integer() => Value::Int(0),
             NULL => Value::Null,
             INTEGER => Value::Int(signed(record.operand(0)?)),
+            UNDEFINED | FLOAT | POISON => Value::NoInteger,
             _ => Value::Other,
         };
         self.values.push(value);
@@ -197,9 +236,8 @@ impl<'a> Module<'a> {
 
     /// A block of constants begins with 32-bit integers.
     fn is_integer(&self) -> bool {
-        self.constant_type.is_none_or(|at| {
-            usize::try_from(at).is_ok_and(|at| self.types.get(at) == Some(&Type::Integer))
-        })
+        self.constant_type
+            .is_none_or(|at| matches!(self.types.at(at), Some(Type::Integer(_))))
     }
 
     /// A name in the table that modules carry inside, up to version 1.
@@ -238,7 +276,7 @@ impl<'a> Module<'a> {
                 "give each module for itself",
             ));
         }
-        if self.bodies != self.defined_functions {
+        if self.entered != self.functions.len() {
             let damage = Fault::Damaged("it has not one body for each function it defines");
             return Err(damage.within(Some(block::MODULE)));
         }
@@ -266,6 +304,21 @@ impl<'a> Module<'a> {
         if let Some(nodes) = self.metadata.nodes_of(b"nvvmir.version", &self.values) {
             notes::version(&mut info, &nodes);
         }
+        for function in &self.functions {
+            if let Some(kernel) = info.symbols.get_mut(function.symbol).filter(|s| s.kernel) {
+                function.describe(kernel, &self.types, &self.attributes);
+            }
+        }
+        let called = (!self.bodies.any_lost).then_some(self.bodies.called.as_slice());
+        info.intrinsics = symbols::intrinsics(called, &self.values, &info.symbols);
+        info.assembly = self.assembly;
+        info.compile_units = self.metadata.compile_units();
+        info.debug_cycle = self.metadata.cycle();
+        info.recursive_type = self.types.holds_itself().map(|at| {
+            Malformed::new(format!(
+                "a structure, type number {at}, holds itself by value"
+            ))
+        });
         Ok(info)
     }
 

@@ -1,6 +1,7 @@
 //! Bytes into tokens.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A token; names and strings are as written, without quotes and with their escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +11,7 @@ pub(super) enum Token<'a> {
     /// `@7`.
     GlobalNumber(u64),
     /// `%name` or `%7`.
-    Local,
+    Local(&'a [u8]),
     /// `$name`.
     Comdat,
     /// `!name`.
@@ -24,7 +25,7 @@ pub(super) enum Token<'a> {
     /// `^7`.
     Summary,
     /// `name:`, also in quotes.
-    Label,
+    Label(&'a [u8]),
     /// `"…"`.
     String(&'a [u8]),
     /// A bare word: a keyword or the name of a type.
@@ -44,6 +45,8 @@ pub(super) enum Token<'a> {
 pub(super) struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Where the token read last begins.
+    from: usize,
     line: u32,
 }
 
@@ -52,6 +55,7 @@ impl<'a> Lexer<'a> {
         Lexer {
             bytes,
             at: 0,
+            from: 0,
             line: 1,
         }
     }
@@ -59,6 +63,11 @@ impl<'a> Lexer<'a> {
     /// The line, from 1, of the token read last.
     pub(super) fn line(&self) -> u32 {
         self.line
+    }
+
+    /// The bytes of the token read last.
+    pub(super) fn span(&self) -> Range<usize> {
+        self.from..self.at
     }
 
     fn peek(&self) -> Option<u8> {
@@ -116,13 +125,14 @@ impl<'a> Lexer<'a> {
     pub(super) fn next(&mut self) -> Token<'a> {
         self.skip_blanks();
         let from = self.at;
+        self.from = from;
         let Some(b) = self.peek() else {
             return Token::End;
         };
         match b {
             b'@' => self.global(),
-            b'%' => self.sigil(Token::Local, b'%'),
-            b'$' => self.sigil(Token::Comdat, b'$'),
+            b'%' => self.sigil(b'%'),
+            b'$' => self.sigil(b'$'),
             b'!' => self.metadata(),
             b'#' => self.hash(),
             b'^' => {
@@ -134,7 +144,7 @@ impl<'a> Lexer<'a> {
             }
             b'"' => match self.quoted() {
                 None => Token::Unterminated,
-                Some(_) if self.colon() => Token::Label,
+                Some(name) if self.colon() => Token::Label(name),
                 Some(string) => Token::String(string),
             },
             b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'.' | b'-' | b'0'..=b'9' => self.word(b),
@@ -177,15 +187,21 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn sigil(&mut self, token: Token<'a>, sigil: u8) -> Token<'a> {
+    fn sigil(&mut self, sigil: u8) -> Token<'a> {
+        let local = sigil == b'%';
         self.at += 1;
         if self.peek() == Some(b'"') {
-            return self.quoted().map_or(Token::Unterminated, |_| token);
+            return match self.quoted() {
+                None => Token::Unterminated,
+                Some(name) if local => Token::Local(name),
+                Some(_) => Token::Comdat,
+            };
         }
         match self.take_while(in_name) {
             [] => Token::Punct(sigil),
-            _ if sigil == b'$' && self.colon() => Token::Label,
-            _ => token,
+            name if local => Token::Local(name),
+            name if self.colon() => Token::Label(name),
+            _ => Token::Comdat,
         }
     }
 
@@ -217,7 +233,7 @@ impl<'a> Lexer<'a> {
         let longest = self.take_while(in_name);
         // A label may hold characters that end a word.
         if self.colon() {
-            return Token::Label;
+            return Token::Label(longest);
         }
         if first.is_ascii_alphabetic() || first == b'_' {
             let end = longest.iter().position(|b| matches!(b, b'-' | b'$' | b'.'));
@@ -320,12 +336,12 @@ mod tests {
     #[case("/* @a\n */ @b", &[Token::Global(b"b")])]
     #[case(r#"@"a \22 ; }" "#, &[Token::Global(br"a \22 ; }")])]
     #[case("@-$._a9 @12", &[Token::Global(b"-$._a9"), Token::GlobalNumber(12)])]
-    #[case("%x %0 %\"y z\"", &[Token::Local, Token::Local, Token::Local])]
-    #[case("$c $l: $\"q\"", &[Token::Comdat, Token::Label, Token::Comdat])]
+    #[case("%x %0 %\"y z\"", &[Token::Local(b"x"), Token::Local(b"0"), Token::Local(b"y z")])]
+    #[case("$c $l: $\"q\"", &[Token::Comdat, Token::Label(b"l"), Token::Comdat])]
     #[case("!a.b !3 !{", &[Token::Named(b"a.b"), Token::Numbered(3), Token::Punct(b'!'), Token::Punct(b'{')])]
     #[case("!\"s\"", &[Token::Punct(b'!'), Token::String(b"s")])]
     #[case("#4 #dbg_value(", &[Token::Group, Token::DebugRecord(b"dbg_value"), Token::Punct(b'(')])]
-    #[case("entry: 7: \"q q\": a-b: line: 3", &[Token::Label, Token::Label, Token::Label, Token::Label, Token::Label, Token::Int(3)])]
+    #[case("entry: 7: \"q q\": a-b: line: 3", &[Token::Label(b"entry"), Token::Label(b"7"), Token::Label(b"q q"), Token::Label(b"a-b"), Token::Label(b"line"), Token::Int(3)])]
     #[case("i32 -5 1.0e+10 0xH3C00 99999999999999999999", &[Token::Word(b"i32"), Token::Int(-5), Token::Number, Token::Number, Token::Number])]
     #[case("i8* ...", &[Token::Word(b"i8"), Token::Punct(b'*'), Token::Punct(b'.'), Token::Punct(b'.'), Token::Punct(b'.')])]
     #[case("\"open", &[Token::Unterminated])]

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::super::debug::Links;
 use super::super::info::ModuleInfo;
 use super::super::notes::{self, Node, Operand};
 use super::lexer::{Lexer, Token, unescaped};
@@ -15,6 +16,9 @@ pub(super) struct Metadata<'a> {
     /// Where the value of each numbered node begins. They are read when all of them are known,
     /// and of them only the few that are asked for.
     nodes: Vec<(u64, Lexer<'a>)>,
+    /// The same of the nodes of debug metadata.
+    debug: Vec<(u64, Lexer<'a>)>,
+    compile_units: Vec<u64>,
     /// The symbols that have a number for a name.
     numbers: HashMap<u64, usize>,
 }
@@ -28,6 +32,7 @@ impl<'a> Metadata<'a> {
         }
         match subject {
             Token::Named(name) => match unescaped(name).as_ref() {
+                b"llvm.dbg.cu" => list(tokens, &mut self.compile_units),
                 b"nvvm.annotations" => list(tokens, &mut self.annotations),
                 b"nvvmir.version" => {
                     self.has_version = true;
@@ -36,12 +41,16 @@ impl<'a> Metadata<'a> {
                 _ => true,
             },
             Token::Numbered(number) => {
-                let plain = matches!(
-                    tokens.token(),
-                    Token::Punct(b'!') | Token::Word(b"distinct" | b"metadata")
-                );
-                if plain {
-                    self.nodes.push((number, tokens.place()));
+                let place = tokens.place();
+                if tokens.token() == Token::Word(b"distinct") {
+                    tokens.bump();
+                }
+                match tokens.token() {
+                    Token::Punct(b'!') | Token::Word(b"metadata") => {
+                        self.nodes.push((number, place));
+                    }
+                    Token::Named(_) => self.debug.push((number, tokens.place())),
+                    _ => {}
                 }
                 true
             }
@@ -66,6 +75,25 @@ impl<'a> Metadata<'a> {
             let nodes = self.resolve(&self.version, &HashMap::new());
             notes::version(info, &nodes);
         }
+        self.follow_debug(info);
+    }
+
+    fn follow_debug(&mut self, info: &mut ModuleInfo) {
+        let listed: HashSet<u64> = self.compile_units.iter().copied().collect();
+        let mut links = Links::default();
+        for (number, place) in &self.debug {
+            if listed.contains(number) {
+                info.compile_units += u32::from(!says_no_debug(*place));
+            } else {
+                follow(*number, *place, &mut links);
+            }
+        }
+        info.debug_cycle = links.cycle().map(|mut cycle| {
+            let first = cycle.nodes.first();
+            let node = self.debug.iter().find(|(number, _)| Some(number) == first);
+            cycle.line = node.map(|(_, place)| line_of(*place));
+            cycle
+        });
     }
 
     fn resolve(&self, listed: &[u64], names: &HashMap<Vec<u8>, usize>) -> Vec<Node<'a>> {
@@ -82,8 +110,65 @@ impl<'a> Metadata<'a> {
             _ => None,
         };
         fresh
-            .map(|number| operands(find(number)?.1, &symbol))
+            .map(|number| {
+                let place = find(number).map(|(_, place)| *place);
+                Node {
+                    number: *number,
+                    line: place.map(line_of),
+                    operands: place.and_then(|place| operands(place, &symbol)),
+                }
+            })
             .collect()
+    }
+}
+
+fn first_of(mut place: Lexer<'_>) -> Token<'_> {
+    place.next()
+}
+
+/// The line of the token behind a place.
+fn line_of(mut place: Lexer<'_>) -> u32 {
+    place.next();
+    place.line()
+}
+
+/// The fields of a node of debug metadata, `!DIx(field: value, …)`, with the token behind each name;
+/// those of a node that is written inside another count for the outer.
+fn fields<'a>(mut place: Lexer<'a>) -> impl Iterator<Item = (&'a [u8], Token<'a>)> {
+    place.next();
+    let mut depth = 0_u32;
+    std::iter::from_fn(move || {
+        loop {
+            match place.next() {
+                Token::Punct(b'(') => depth = depth.saturating_add(1),
+                Token::Punct(b')') if depth > 1 => depth -= 1,
+                Token::Label(name) if depth > 0 => {
+                    let mut ahead = place;
+                    return Some((name, ahead.next()));
+                }
+                Token::Punct(b')') | Token::End => return None,
+                _ if depth == 0 => return None,
+                _ => {}
+            }
+        }
+    })
+}
+
+fn says_no_debug(place: Lexer<'_>) -> bool {
+    fields(place).any(|field| field == (b"emissionKind", Token::Word(b"NoDebug")))
+}
+
+fn follow(number: u64, place: Lexer<'_>, links: &mut Links) {
+    if first_of(place) == Token::Named(b"DIDerivedType") {
+        links.derived(number);
+    }
+    for (name, value) in fields(place) {
+        let Token::Numbered(to) = value else { continue };
+        match name {
+            b"scope" | b"inlinedAt" => links.scope(number, to),
+            b"baseType" => links.base(number, to),
+            _ => {}
+        }
     }
 }
 
@@ -103,7 +188,10 @@ fn list(tokens: &mut Tokens<'_>, into: &mut Vec<u64>) -> bool {
 }
 
 /// The operands of the node that begins here, or `None` where it has another form.
-fn operands<'a>(mut lexer: Lexer<'a>, symbol: &impl Fn(Token<'_>) -> Option<usize>) -> Node<'a> {
+fn operands<'a>(
+    mut lexer: Lexer<'a>,
+    symbol: &impl Fn(Token<'_>) -> Option<usize>,
+) -> Option<Vec<Operand<'a>>> {
     let mut token = lexer.next();
     while let Token::Word(b"distinct" | b"metadata") = token {
         token = lexer.next();
@@ -143,6 +231,9 @@ fn operand<'a>(
 ) -> Operand<'a> {
     match last_two {
         (_, Token::Word(b"null")) => Operand::Null,
+        (Token::Word(b"half" | b"float" | b"double"), _)
+        | (_, Token::Word(b"undef" | b"poison")) => Operand::NoInteger,
+        (Token::End, Token::Numbered(_)) => Operand::Node,
         (Token::Punct(b'!'), Token::String(text)) => Operand::Text(unescaped(text)),
         (Token::Word(_), Token::Int(value)) => Operand::Int(value),
         (Token::Word(b"i1"), Token::Word(b"true")) => Operand::Int(1),

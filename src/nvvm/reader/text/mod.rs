@@ -7,8 +7,12 @@ mod lexer;
 mod metadata;
 mod modern;
 mod parser;
+mod places;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod types;
+mod uses;
 
 pub(super) use parser::read;
+pub(in crate::nvvm) use places::{Flags, Places, places};

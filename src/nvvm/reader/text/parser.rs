@@ -3,9 +3,10 @@
 use super::super::info::{ModuleInfo, ModuleKind};
 use super::super::kind::BYTE_ORDER_MARK;
 use super::super::symbol::{Linkage, Symbol, SymbolKind};
-use super::lexer::{Token, unescaped};
+use super::lexer::{Lexer, Token, unescaped};
 use super::metadata::Metadata;
 use super::tokens::Tokens;
+use super::types::Named;
 
 pub(in super::super) fn read(bytes: &[u8]) -> ModuleInfo {
     let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
@@ -13,6 +14,9 @@ pub(in super::super) fn read(bytes: &[u8]) -> ModuleInfo {
         tokens: Tokens::new(bytes),
         info: ModuleInfo::new(ModuleKind::Text),
         metadata: Metadata::default(),
+        types: Named::default(),
+        headers: Vec::new(),
+        behind_targets: false,
     };
     while parser.tokens.token() != Token::End {
         parser.entity();
@@ -21,12 +25,25 @@ pub(in super::super) fn read(bytes: &[u8]) -> ModuleInfo {
         tokens,
         mut info,
         metadata,
+        types,
+        headers,
+        ..
     } = parser;
     info.certain &= !tokens.lost;
     info.nesting = tokens.nesting;
     info.opaque_pointers = tokens.opaque_pointers;
     info.modern = tokens.modern;
     metadata.apply(&mut info);
+    let mut types = types.resolve();
+    info.recursive_type = types.recursive();
+    for (symbol, header) in headers {
+        let kernel = info.symbols.get_mut(symbol).filter(|symbol| symbol.kernel);
+        if let (Some(kernel), Some(signature)) = (kernel, types.signature(header)) {
+            kernel.returns_void = Some(signature.returns_void);
+            kernel.parameter_bytes = signature.parameter_bytes;
+        }
+    }
+    (info.intrinsics, info.assembly) = tokens.uses.found(&mut types);
     info
 }
 
@@ -34,10 +51,19 @@ struct Parser<'a> {
     tokens: Tokens<'a>,
     info: ModuleInfo,
     metadata: Metadata<'a>,
+    types: Named<'a>,
+    /// Where the header of each function with a body begins, and which symbol it is.
+    headers: Vec<(usize, Lexer<'a>)>,
+    /// Whether an entity was met behind which a current LLVM takes no `target`.
+    behind_targets: bool,
 }
 
 impl<'a> Parser<'a> {
     fn entity(&mut self) {
+        self.behind_targets |= !matches!(
+            self.tokens.token(),
+            Token::Word(b"target" | b"source_filename")
+        );
         match self.tokens.token() {
             Token::Word(b"target") => self.target(),
             Token::Word(b"define") => self.function(true),
@@ -46,10 +72,15 @@ impl<'a> Parser<'a> {
                 b"source_filename" | b"module" | b"attributes" | b"uselistorder"
                 | b"uselistorder_bb" | b"deplibs",
             )
-            | Token::Local
             | Token::Comdat
             | Token::Summary => {
                 self.tokens.bump();
+            }
+            Token::Local(name) => {
+                self.tokens.bump();
+                if self.tokens.eat(Token::Punct(b'=')) && self.tokens.eat(Token::Word(b"type")) {
+                    self.types.define(name, self.tokens.place());
+                }
             }
             Token::Global(_) | Token::GlobalNumber(_) => self.variable(),
             Token::Named(_) | Token::Numbered(_) => {
@@ -64,10 +95,15 @@ impl<'a> Parser<'a> {
     }
 
     fn target(&mut self) {
+        let line = self.tokens.line();
+        if self.behind_targets {
+            self.info.late_target.get_or_insert(line);
+        }
         self.tokens.bump();
-        let place = match self.tokens.bump() {
-            Token::Word(b"triple") => &mut self.info.triple,
-            Token::Word(b"datalayout") => &mut self.info.data_layout,
+        let info = &mut self.info;
+        let (place, its_line) = match self.tokens.bump() {
+            Token::Word(b"triple") => (&mut info.triple, &mut info.triple_line),
+            Token::Word(b"datalayout") => (&mut info.data_layout, &mut info.data_layout_line),
             _ => return self.info.certain = false,
         };
         self.tokens.eat(Token::Punct(b'='));
@@ -75,6 +111,7 @@ impl<'a> Parser<'a> {
             Token::String(text) => {
                 let text = unescaped(text);
                 *place = Some(String::from_utf8_lossy(&text).into_owned());
+                *its_line = Some(line);
                 self.tokens.bump();
             }
             _ => self.info.certain = false,
@@ -113,6 +150,7 @@ impl<'a> Parser<'a> {
 
     fn function(&mut self, defined: bool) {
         self.tokens.bump();
+        let header = self.tokens.place();
         let mut linkage = None;
         let mut kernel = false;
         let (name, line) = loop {
@@ -131,6 +169,9 @@ impl<'a> Parser<'a> {
                 _ => {}
             }
         };
+        if defined {
+            self.headers.push((self.info.symbols.len(), header));
+        }
         self.symbol(name, line, SymbolKind::Function, linkage, defined, kernel);
         if self.tokens.token() != Token::Punct(b'(') {
             return self.info.certain = false;
@@ -146,7 +187,9 @@ impl<'a> Parser<'a> {
         loop {
             match self.tokens.token() {
                 Token::Punct(b'{') => {
+                    self.tokens.uses.in_body = true;
                     self.tokens.group();
+                    self.tokens.uses.in_body = false;
                     return;
                 }
                 Token::Word(b"prefix" | b"prologue" | b"personality") => {
@@ -192,6 +235,8 @@ impl<'a> Parser<'a> {
             linkage: linkage.unwrap_or(Linkage::External),
             kernel,
             annotated: false,
+            returns_void: None,
+            parameter_bytes: None,
             line: Some(line),
         });
     }

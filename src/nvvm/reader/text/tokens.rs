@@ -3,6 +3,7 @@
 use super::super::info::Modern;
 use super::lexer::{Lexer, Token};
 use super::modern;
+use super::uses::Uses;
 
 pub(super) struct Tokens<'a> {
     /// Behind the current token.
@@ -16,6 +17,8 @@ pub(super) struct Tokens<'a> {
     pub(super) modern: Option<Modern>,
     /// How deep brackets lie in each other, at the deepest.
     pub(super) nesting: u32,
+    /// What the bodies use; set while in one.
+    pub(super) uses: Uses<'a>,
     /// A string or a group was open at the end of the text, or an entity began inside one.
     pub(super) lost: bool,
 }
@@ -33,6 +36,7 @@ impl<'a> Tokens<'a> {
             opaque_pointers: false,
             modern: None,
             nesting: 0,
+            uses: Uses::default(),
             lost: false,
         }
     }
@@ -62,7 +66,7 @@ impl<'a> Tokens<'a> {
     pub(super) fn bump(&mut self) -> Token<'a> {
         let token = self.token;
         let line = self.lexer.line();
-        self.before = self.lexer;
+        let place = std::mem::replace(&mut self.before, self.lexer);
         self.token = self.lexer.next();
         match token {
             // Inside parentheses a label is the name of a metadata field, and its value a name.
@@ -71,6 +75,10 @@ impl<'a> Tokens<'a> {
                 self.opaque_pointers |= word == b"ptr";
                 let call = self.token == Token::Punct(b'(');
                 self.prove(line, || modern::word(word, call));
+                self.uses.word(word, place, line);
+            }
+            Token::Global(name) if self.token == Token::Punct(b'(') => {
+                self.uses.called(name, line);
             }
             Token::Named(name) if self.token == Token::Punct(b'(') => {
                 self.prove(line, || modern::node(name));
@@ -81,7 +89,7 @@ impl<'a> Tokens<'a> {
             Token::Unterminated => self.lost = true,
             _ => {}
         }
-        self.after_label = token == Token::Label;
+        self.after_label = matches!(token, Token::Label(_));
         token
     }
 
@@ -114,7 +122,7 @@ impl<'a> Tokens<'a> {
             },
             Token::Global(_)
             | Token::GlobalNumber(_)
-            | Token::Local
+            | Token::Local(_)
             | Token::Comdat
             | Token::Named(_)
             | Token::Numbered(_)
