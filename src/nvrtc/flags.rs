@@ -252,6 +252,7 @@ const TYPED: &[(&[&str], &str)] = &[
     (&["--undefine-macro", "-U"], "preprocessor.undefines"),
     (&["--include-path", "-I"], "preprocessor.include_folders"),
     (&["--pre-include", "-include"], "preprocessor.pre_includes"),
+    (&["--use-bundled-headers"], "preprocessor.bundled_headers"),
     (&["--std", "-std"], "language.standard"),
     (&["--device-debug", "-G"], "debug.full"),
     (&["--generate-line-info", "-lineinfo"], "debug.line_info"),
