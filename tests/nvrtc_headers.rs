@@ -374,21 +374,23 @@ fn an_empty_folder_in_its_place(place: &Path) {
     fs::create_dir(place).unwrap();
 }
 
-#[rstest]
-#[case(no_header)]
-#[case(an_empty_header)]
-#[case(one_too_many)]
-#[case(a_file_in_its_place)]
-#[case(an_empty_folder_in_its_place)]
-fn headers_that_are_not_whole_are_replaced(#[case] damage: fn(&Path)) {
+#[test]
+fn headers_that_are_not_whole_are_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let installed = bundle().install(folder.path()).unwrap();
-    damage(installed.path());
-    assert_eq!(bundle().installed(folder.path()), None);
-    let options = bundled(BundledHeaders::Folder(folder.path().into()));
-    compile(&toolkit(NEWEST), "cuda_fp16.h", &options).unwrap();
-    assert_eq!(bundle().installed(folder.path()), Some(installed));
-    assert_eq!(names(folder.path()).len(), 1);
+    for damage in [
+        no_header,
+        an_empty_header,
+        one_too_many,
+        a_file_in_its_place,
+        an_empty_folder_in_its_place,
+    ] {
+        damage(installed.path());
+        assert_eq!(bundle().installed(folder.path()), None);
+        assert_eq!(bundle().install(folder.path()).unwrap(), installed);
+        assert_eq!(bundle().installed(folder.path()).as_ref(), Some(&installed));
+        assert_eq!(names(folder.path()).len(), 1);
+    }
 }
 
 #[test]
@@ -452,7 +454,7 @@ fn processes_and_threads_that_install_at_once_never_see_half() {
     }
     let folder = tempfile::tempdir().unwrap();
     let bundle = bundle();
-    let children: Vec<_> = (0..3)
+    let children: Vec<_> = (0..2)
         .map(|_| {
             let mut again = own_process::again(&[(FOLDER, folder.path())]);
             let piped = std::process::Stdio::piped;

@@ -29,4 +29,5 @@ mod ptx;
 pub use cubin::{Cubin, CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
 pub use kind::Artifact;
 pub use ltoir::LtoIr;
+pub(crate) use ptx::brought_by_driver;
 pub use ptx::{ExternKind, ExternSymbol, IsaVersion, Linkage, Parameter, Ptx, PtxKernel};

@@ -3,7 +3,7 @@
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, SymbolKind};
 
-use crate::artifact::{Linkage, Ptx};
+use crate::artifact::{Linkage, Ptx, brought_by_driver};
 
 /// The bit of a symbol's `st_other` that marks a kernel.
 const ENTRY: u8 = 0x10;
@@ -33,7 +33,7 @@ impl Symbols {
             }
             let name = name.to_owned();
             if symbol.is_undefined() {
-                if !is_provided(&name) {
+                if !brought_by_driver(&name) {
                     all.undefined.push(name);
                 }
                 continue;
@@ -69,11 +69,6 @@ impl Symbols {
             any: true,
         }
     }
-}
-
-/// The names that every driver brings.
-fn is_provided(name: &str) -> bool {
-    matches!(name, "vprintf" | "malloc" | "free" | "__assertfail")
 }
 
 /// The functions that PTX defines for other modules; others may share their names.

@@ -91,20 +91,21 @@ impl ExternSymbol {
     /// Whether every driver brings it, so that nothing has to be linked in.
     ///
     /// True for shared memory that the launch sizes, and for the functions `vprintf`, `malloc`,
-    /// `free` and `__assertfail`.
+    /// `free`, `__assertfail`, and those of launches from the device (`__cuda_syscall_…`).
     #[must_use]
     pub fn is_provided(&self) -> bool {
         match self.kind {
             ExternKind::DynamicShared => true,
-            ExternKind::Function => {
-                matches!(
-                    self.name.as_str(),
-                    "vprintf" | "malloc" | "free" | "__assertfail"
-                )
-            }
+            ExternKind::Function => brought_by_driver(&self.name),
             ExternKind::Variable => false,
         }
     }
+}
+
+/// Whether every driver brings the function of this name.
+pub(crate) fn brought_by_driver(name: &str) -> bool {
+    matches!(name, "vprintf" | "malloc" | "free" | "__assertfail")
+        || name.starts_with("__cuda_syscall_")
 }
 
 /// All of it.
