@@ -1,8 +1,8 @@
 //! The numbers of programs in CUDA C++, the ones that `tests/nvrtc_samples.rs` compiles.
 
 use cuda_program::gpu::{Kernel, LaunchConfig, Module};
-use cuda_program::nvrtc::{Options, Program, Standard};
-use cuda_program::{Cubin, gpu};
+use cuda_program::nvrtc::{BundledHeaders, Options, Program, Standard};
+use cuda_program::{Cubin, Error, gpu};
 
 use crate::{Gpu, Needs, Test, Tested};
 
@@ -57,6 +57,9 @@ impl Loaded {
     ) -> cuda_program::Result<Self> {
         let program = Program::new(&gpu.toolkit, file, source)?;
         let mut options = Options::new(gpu::arch(&gpu.context)?);
+        // A machine with a GPU may have NVRTC alone.
+        let headers = tempfile::tempdir().map_err(|e| Error::io("create", "a folder", &e))?;
+        options.preprocessor.bundled_headers = BundledHeaders::WhereMissing(headers.path().into());
         set(&program, &mut options)?;
         let cubin: Cubin = program.compile(&options)?;
         Ok(Loaded {
