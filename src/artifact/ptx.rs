@@ -17,7 +17,7 @@ use crate::diagnostic::Diagnostic;
 use crate::error::{InvalidInput, Result};
 
 use model::Module;
-pub(in crate::artifact) use model::is_the_drivers;
+pub(crate) use model::brought_by_driver;
 pub use model::{ExternKind, ExternSymbol, IsaVersion, Linkage, Parameter, PtxKernel};
 
 /// PTX: text, and what it declares.

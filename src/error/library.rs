@@ -46,6 +46,8 @@ pub enum Stage {
     Link,
     /// Fetching the result.
     Fetch,
+    /// Installing the headers that a library carries inside.
+    Install,
     /// Asking the library about itself.
     Query,
 }
@@ -59,6 +61,7 @@ impl fmt::Display for Stage {
             Stage::Compile => "compile",
             Stage::Link => "link",
             Stage::Fetch => "fetch",
+            Stage::Install => "install its headers",
             Stage::Query => "query",
         })
     }

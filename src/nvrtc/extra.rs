@@ -47,6 +47,10 @@ pub(super) const FLAGS: Known = &[
         Field("preprocessor.include_folders"),
     ),
     (
+        &["use-bundled-headers"],
+        Field("preprocessor.bundled_headers"),
+    ),
+    (
         &["pre-include", "include"],
         Field("preprocessor.pre_includes"),
     ),

@@ -1,78 +1,184 @@
 //! What to do about an error of NVRTC.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::headers;
+use super::owners::{NVRTC, Owner, Package, owner};
 use crate::error::Library;
 use crate::sys::NvrtcFailed;
 use crate::sys::bindings::nvrtc::NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
+
+/// What the builtins library's name begins with, on Linux and on Windows.
+const BUILTINS: [&str; 2] = ["libnvrtc-builtins", "nvrtc-builtins"];
 
 /// A sentence for the person who reads the error, where there is one to say.
 pub(super) fn of(
     NvrtcFailed(code): NvrtcFailed,
     log: &str,
     searched: &[PathBuf],
-    major: u32,
     library: &Library,
 ) -> Option<String> {
-    if code == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE || log.contains("libnvrtc-builtins") {
-        return Some(format!(
-            "the file libnvrtc-builtins of the same version must lie beside {}: install NVRTC anew, \
-             whole",
-            library.path.display()
-        ));
+    if let Some(file) = builtins(log) {
+        return Some(no_builtins(file, library));
     }
     let header = log
         .split_once("open source file \"")
         .and_then(|(_, rest)| rest.split_once('"'))
-        .map(|(name, _)| name)?;
+        .map(|(name, _)| name);
+    if let Some(header) = header {
+        return Some(no_header(header, searched, library));
+    }
+    (code == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE && log.trim().is_empty())
+        .then(|| no_builtins("the builtins library", library))
+}
+
+/// The file of the builtins that the log complains of.
+fn builtins(log: &str) -> Option<&str> {
+    let at = BUILTINS.iter().find_map(|name| log.find(name))?;
+    let rest = log.get(at..)?;
+    let end = rest
+        .find(|c: char| c.is_whitespace() || c == '\'' || c == '"')
+        .unwrap_or(rest.len());
+    Some(rest.get(..end)?.trim_end_matches(['.', ',', ':']))
+}
+
+fn no_builtins(file: &str, library: &Library) -> String {
+    let folder = library.path.parent().unwrap_or(Path::new(""));
+    let there = folder.join(file).exists();
+    let mut others: Vec<String> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| BUILTINS.iter().any(|b| name.starts_with(b)) && name != file)
+        .collect();
+    others.sort();
+    let state = match (there, others.is_empty()) {
+        (true, _) => "what lies there is damaged or of another version".to_owned(),
+        (false, true) => "it does not".to_owned(),
+        (false, false) => format!("{} lies there, which does not fit", others.join(", ")),
+    };
+    format!(
+        "{file} must lie beside {}, and {state}; install the package {} anew, whole, or copy the \
+         file from the same toolkit",
+        library.path.display(),
+        NVRTC.requirement(library.version.as_deref())
+    )
+}
+
+fn no_header(header: &str, searched: &[PathBuf], library: &Library) -> String {
     let folders = if searched.is_empty() {
         "no folder was searched".to_owned()
     } else {
-        let shown: Vec<_> = searched.iter().map(|f| f.display().to_string()).collect();
-        format!("searched in {}", shown.join(", "))
+        format!("searched in {}", shown(searched, ", "))
     };
-    let of_cuda = [
-        "cuda",
-        "cooperative_groups",
-        "vector_",
-        "mma.h",
-        "curand",
-        "device_",
-    ]
-    .iter()
-    .any(|head| header.starts_with(head));
-    let package = if header.starts_with("cub/")
-        || header.starts_with("thrust/")
-        || header.starts_with("cuda/")
-        || header.starts_with("nv/")
-    {
-        Some("nvidia-cuda-cccl")
-    } else if header.starts_with("crt/") && major >= 13 {
-        Some("nvidia-cuda-crt")
-    } else if header.starts_with("curand") {
-        Some("nvidia-curand")
-    } else if of_cuda || header.starts_with("crt/") {
-        Some("nvidia-cuda-runtime")
-    } else {
-        None
-    };
-    Some(match package {
-        Some(package) => {
-            let suffix = if major < 13 { "-cu12" } else { "" };
-            let places: Vec<_> = headers::candidates(&library.path)
-                .iter()
-                .map(|f| f.display().to_string())
-                .collect();
-            format!(
-                "`{header}` was not found ({folders}); it is in the package {package}{suffix}, whose \
-                 folder is found by itself at {}",
-                places.join(" or ")
-            )
+    let what = match owner(header) {
+        Owner::Package(package, inside) => of_package(package, inside, library),
+        Owner::Standard(counterpart) => of_standard(header, counterpart, searched, library),
+        Owner::Nobody => {
+            "add it with `add_header`, or its folder to `preprocessor.include_folders`".to_owned()
         }
-        None => format!(
-            "`{header}` was not found ({folders}); add it with `add_header`, or its folder to \
-             `preprocessor.include_folders`"
+    };
+    format!("`{header}` was not found ({folders}); {what}")
+}
+
+fn of_package(package: Package, inside: bool, library: &Library) -> String {
+    let version = library.version.as_deref();
+    let found = match headers::place(&library.path, package.folder_12) {
+        Some(place) => format!(
+            "which is found by itself in {}, and elsewhere by `preprocessor.include_folders`",
+            place.display()
         ),
-    })
+        None => "whose folder goes into `preprocessor.include_folders`".to_owned(),
+    };
+    let bundled = if inside && carries_headers(version) {
+        "; this NVRTC also carries it inside: set `preprocessor.bundled_headers`"
+    } else {
+        ""
+    };
+    format!(
+        "it is in the package {}, {found}{bundled}",
+        package.requirement(version)
+    )
+}
+
+fn of_standard(
+    header: &str,
+    counterpart: Option<&str>,
+    searched: &[PathBuf],
+    library: &Library,
+) -> String {
+    let none = "NVRTC has none of the headers of standard C and C++";
+    match (header, counterpart) {
+        ("cstdio" | "stdio.h", _) => format!("{none}, and `printf` needs no header"),
+        (_, None) => format!(
+            "{none}, and `<cuda/std/…>` has no counterpart for this one; it is for code of the host"
+        ),
+        (_, Some(name)) => {
+            let there = searched
+                .iter()
+                .any(|folder| folder.join("cuda").join("std").join(name).is_file());
+            if there {
+                format!("{none}; include `<cuda/std/{name}>` and use `cuda::std::`")
+            } else {
+                let Owner::Package(package, inside) = owner("cuda/std/") else {
+                    return none.to_owned();
+                };
+                format!(
+                    "{none}; `<cuda/std/{name}>` stands in for it: {}",
+                    of_package(package, inside, library)
+                )
+            }
+        }
+    }
+}
+
+/// Headers inside the compiler came with 13.3.
+fn carries_headers(version: Option<&str>) -> bool {
+    let Some((major, minor)) = version.and_then(|v| v.split_once('.')) else {
+        return false;
+    };
+    let number = |text: &str| text.parse::<u32>().unwrap_or(0);
+    (number(major), number(minor)) >= (13, 3)
+}
+
+fn shown(folders: &[PathBuf], between: &str) -> String {
+    let shown: Vec<_> = folders.iter().map(|f| f.display().to_string()).collect();
+    shown.join(between)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(
+        "nvrtc: error: failed to open libnvrtc-builtins.so.12.9.\n  Make sure",
+        Some("libnvrtc-builtins.so.12.9")
+    )]
+    #[case(
+        "nvrtc: error: failed to open nvrtc-builtins64_135.dll.\n",
+        Some("nvrtc-builtins64_135.dll")
+    )]
+    #[case(
+        "nvrtc: error: libnvrtc-builtins.so.13.5 is corrupted",
+        Some("libnvrtc-builtins.so.13.5")
+    )]
+    #[case("k.cu(1): error: builtins", None)]
+    fn the_file_of_the_builtins_is_read_from_the_log(
+        #[case] log: &str,
+        #[case] file: Option<&str>,
+    ) {
+        assert_eq!(builtins(log), file);
+    }
+
+    #[rstest]
+    #[case(Some("13.3"), true)]
+    #[case(Some("13.10"), true)]
+    #[case(Some("14.0"), true)]
+    #[case(Some("13.2"), false)]
+    #[case(None, false)]
+    fn headers_are_inside_from_13_3_on(#[case] version: Option<&str>, #[case] expected: bool) {
+        assert_eq!(carries_headers(version), expected);
+    }
 }

@@ -5,10 +5,14 @@
 //!
 //! # Headers
 //!
-//! `#include` finds headers in memory first, then the folders of the options, then the include
-//! folder of the toolkit that NVRTC belongs to. Where a header is missing, the error lists the
-//! folders and names the package that has it.
+//! `#include` finds headers in memory first, then the folders of the options, then the headers that
+//! NVRTC carries inside ([`BundledHeaders`], off by default), then the include folders of the toolkit
+//! that NVRTC belongs to: those of the runtime, the C++ libraries (CCCL), cuRAND and the internal
+//! ones, each found by itself where its package is installed beside NVRTC. Where a header is missing,
+//! the error lists the folders and names the package that has it. NVRTC has none of the headers of
+//! standard C++; `<cuda/std/…>` stands in for them.
 
+mod bundle;
 mod control;
 mod extra;
 mod flags;
@@ -17,8 +21,10 @@ mod hints;
 mod log;
 mod options;
 mod output;
+mod owners;
 mod program;
 
+pub use bundle::{BundledHeaders, HeaderBundle, InstalledHeaders};
 pub use control::{CancelToken, Control};
 pub use options::{
     CodeGeneration, Debugging, Diagnostics, FastCompile, Language, Options, Pch, PchMode,

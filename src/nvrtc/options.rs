@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::bundle::BundledHeaders;
 use crate::arch::Arch;
 
 /// Options of one compilation, in groups. A field that is `None` or empty leaves the library's
@@ -117,8 +118,10 @@ pub struct Preprocessor {
     pub pre_includes: Vec<String>,
     /// `--no-source-include`: do not look in the folder of the source. Default: off.
     pub no_source_include: bool,
-    /// Whether the include folder of NVRTC's own toolkit is searched, last. Default: yes.
+    /// Whether the include folders of NVRTC's own toolkit are searched, last. Default: yes.
     pub toolkit_headers: bool,
+    /// The headers that NVRTC carries inside, from 13.3 on. Default: not used.
+    pub bundled_headers: BundledHeaders,
 }
 
 impl Default for Preprocessor {
@@ -130,6 +133,7 @@ impl Default for Preprocessor {
             pre_includes: Vec::new(),
             no_source_include: false,
             toolkit_headers: true,
+            bundled_headers: BundledHeaders::Off,
         }
     }
 }

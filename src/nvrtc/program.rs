@@ -227,11 +227,9 @@ impl Program {
         flags.extend(T::FLAGS.iter().map(|flag| (*flag).to_owned()));
         flags.extend(flags::flags(options, version, library)?);
         let mut searched = options.preprocessor.include_folders.clone();
-        if options.preprocessor.toolkit_headers {
-            for folder in headers::folders(&library.path) {
-                flags.push(format!("--include-path={}", folder.display()));
-                searched.push(folder);
-            }
+        for folder in headers::behind(&self.nvrtc, &options.preprocessor)? {
+            flags.push(format!("--include-path={}", folder.display()));
+            searched.push(folder);
         }
         let flags = flags
             .iter()
@@ -269,7 +267,7 @@ impl Program {
                 if let Some(panic) = failed.panic {
                     std::panic::resume_unwind(panic);
                 }
-                Err(self.failed(failed, &flags, &searched, version.0, control))
+                Err(self.failed(failed, &flags, &searched, control))
             }
         }
     }
@@ -367,7 +365,6 @@ impl Program {
         failed: NotDone,
         flags: &[CString],
         searched: &[PathBuf],
-        major: u32,
         control: &Control,
     ) -> Error {
         let NvrtcFailed(code) = failed.code;
@@ -381,7 +378,7 @@ impl Program {
             code_name: self.nvrtc.api.code_name(code),
             input: failed.input,
             diagnostics: log::parse(&failed.log, Severity::Error),
-            hint: hints::of(failed.code, &failed.log, searched, major, &library),
+            hint: hints::of(failed.code, &failed.log, searched, &library),
             log: failed.log,
             options: flags
                 .iter()

@@ -1,5 +1,6 @@
 //! NVRTC: its function table and the owner of its handle.
 
+mod bundle;
 mod raw;
 
 pub(crate) use raw::{NvrtcFailed, RawNvrtc};

@@ -215,6 +215,9 @@ fn open<T: Compiler>(
     if let (Some(companion), Some(folder)) = (api.companion(Platform::current()), path.parent()) {
         let companion = folder.join(companion);
         if environment.files().is_file(&companion) {
+            // A file that is cut off would end the process now, or at the first compilation.
+            image::check(&companion, Platform::current())
+                .map_err(|reason| format!("its part {}: {reason}", companion.display()))?;
             // SAFETY: as for the library itself, whose part this is.
             if let Ok(library) = unsafe { open_library(&companion) } {
                 std::mem::forget(library);

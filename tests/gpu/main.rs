@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod contexts;
+mod cuda_cpp;
 mod first_calls;
 mod launches;
 mod math;
@@ -56,6 +57,8 @@ pub enum Needs {
     /// A compute capability of at least this.
     Capability(i32),
     Devices(usize),
+    /// NVRTC, which a bundle leaves out, and a compute capability of at least this.
+    Nvrtc(i32),
 }
 
 /// One test.
@@ -91,12 +94,18 @@ fn missing(needs: &Needs) -> Option<String> {
         Needs::Devices(n) => {
             (devices < n).then(|| format!("it needs {n} devices, and there are {devices}"))
         }
-        Needs::Capability(least) => {
-            let (major, minor) = gpu::context(0).ok()?.compute_capability().ok()?;
-            let has = 10 * major + minor;
-            (has < least).then(|| format!("it needs sm_{least}, and the device is sm_{has}"))
-        }
+        Needs::Capability(least) => too_old(least),
+        Needs::Nvrtc(least) => match toolkit().and_then(|toolkit| toolkit.nvrtc().map(drop)) {
+            Ok(()) => too_old(least),
+            Err(e) => Some(format!("it needs NVRTC: {e}")),
+        },
     }
+}
+
+fn too_old(least: i32) -> Option<String> {
+    let (major, minor) = gpu::context(0).ok()?.compute_capability().ok()?;
+    let has = 10 * major + minor;
+    (has < least).then(|| format!("it needs sm_{least}, and the device is sm_{has}"))
 }
 
 fn main() {
@@ -107,6 +116,7 @@ fn main() {
     let _context = gpu::context(0);
     let trials = [
         numbers::tests(),
+        cuda_cpp::tests(),
         math::tests(),
         launches::tests(),
         modules::tests(),

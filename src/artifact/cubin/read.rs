@@ -15,7 +15,7 @@ use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 use super::info::{self, attributes, u16_at, u32_at};
 use super::model::{Contents, CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
 use crate::arch::{Arch, Suffix};
-use crate::artifact::ptx::{ExternKind, ExternSymbol, is_the_drivers};
+use crate::artifact::ptx::{ExternKind, ExternSymbol, brought_by_driver};
 
 type Header = FileHeader64<Le>;
 type Sections<'a> = SectionTable<'a, Header>;
@@ -327,6 +327,6 @@ fn is_provided(name: &str, kind: SymbolType, other: u8) -> bool {
     kind == STT_NOTYPE
         || name.starts_with(".nv.")
         || LINKERS.contains(&name)
-        || is_the_drivers(name)
+        || brought_by_driver(name)
         || (kind != STT_FUNC && other & IS_SHARED != 0)
 }

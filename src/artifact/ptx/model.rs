@@ -90,21 +90,20 @@ pub enum ExternKind {
 impl ExternSymbol {
     /// Whether every driver brings it, so that nothing has to be linked in.
     ///
-    /// True for shared memory that the launch sizes, for the functions `vprintf`, `malloc`, `free` and
-    /// `__assertfail`, and for those whose names begin with `__cuda_syscall_`, by which the device
-    /// runtime calls the driver.
+    /// True for shared memory that the launch sizes, and for the functions `vprintf`, `malloc`,
+    /// `free`, `__assertfail`, and those of launches from the device (`__cuda_syscall_…`).
     #[must_use]
     pub fn is_provided(&self) -> bool {
         match self.kind {
             ExternKind::DynamicShared => true,
-            ExternKind::Function => is_the_drivers(&self.name),
+            ExternKind::Function => brought_by_driver(&self.name),
             ExternKind::Variable => false,
         }
     }
 }
 
-/// Whether the driver defines this function for every module.
-pub(in crate::artifact) fn is_the_drivers(name: &str) -> bool {
+/// Whether every driver brings the function of this name.
+pub(crate) fn brought_by_driver(name: &str) -> bool {
     matches!(name, "vprintf" | "malloc" | "free" | "__assertfail")
         || name.starts_with("__cuda_syscall_")
 }

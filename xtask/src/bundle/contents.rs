@@ -17,7 +17,7 @@ pub const PROGRAMS: [&str; 10] = [
 ];
 
 /// What the programs open of a toolkit of CUDA 13, below its folder `nvidia/cu13`. NVRTC stays: it
-/// would be a third of all, and no program here uses it.
+/// would be a third of all, and the tests that use it are ignored where it is not found.
 pub const LIBRARIES: [&str; 3] = [
     "lib/libnvvm.so.4",
     "lib/libnvJitLink.so.13",

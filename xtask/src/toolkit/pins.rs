@@ -34,6 +34,8 @@ const PINS: &[Pinned] = &[
             package("nvidia-cuda-nvrtc-cu12", "12.0.140"),
             package("nvidia-nvjitlink-cu12", "12.0.140"),
             package("nvidia-cuda-runtime-cu12", "12.0.146"),
+            // The wheels before this one lack every header whose name has no dot.
+            package("nvidia-cuda-cccl-cu12", "12.3.101.post1"),
         ],
     },
     Pinned {
@@ -44,6 +46,7 @@ const PINS: &[Pinned] = &[
             package("nvidia-cuda-nvrtc-cu12", "12.4.127"),
             package("nvidia-nvjitlink-cu12", "12.4.127"),
             package("nvidia-cuda-runtime-cu12", "12.4.127"),
+            package("nvidia-cuda-cccl-cu12", "12.4.127.post1"),
         ],
     },
     Pinned {
@@ -54,6 +57,7 @@ const PINS: &[Pinned] = &[
             package("nvidia-cuda-nvrtc-cu12", "12.9.86"),
             package("nvidia-nvjitlink-cu12", "12.9.86"),
             package("nvidia-cuda-runtime-cu12", "12.9.79"),
+            package("nvidia-cuda-cccl-cu12", "12.9.27"),
         ],
     },
     Pinned {
@@ -64,6 +68,8 @@ const PINS: &[Pinned] = &[
             package("nvidia-cuda-nvrtc", "13.0.88"),
             package("nvidia-nvjitlink", "13.0.88"),
             package("nvidia-cuda-runtime", "13.0.96"),
+            package("nvidia-cuda-crt", "13.0.88"),
+            package("nvidia-cuda-cccl", "13.0.85"),
         ],
     },
     Pinned {
@@ -74,6 +80,9 @@ const PINS: &[Pinned] = &[
             package("nvidia-cuda-nvrtc", "13.5.37"),
             package("nvidia-nvjitlink", "13.5.37"),
             package("nvidia-cuda-runtime", "13.5.37"),
+            package("nvidia-cuda-crt", "13.5.37"),
+            // CCCL 3.5.0, the release that this NVRTC carries inside.
+            package("nvidia-cuda-cccl", "13.3.5.0.6"),
         ],
     },
 ];
@@ -137,9 +146,12 @@ mod tests {
         for pinned in all() {
             let toolkit = numbers(pinned.version);
             for package in pinned.packages {
-                let version = numbers(package.version);
-                assert_eq!(version.len(), 3, "{package:?} is not pinned exactly");
-                assert!(version.starts_with(&toolkit), "{package:?}");
+                let release = package.version.split(".post").next().unwrap_or_default();
+                let version = numbers(release);
+                assert!(version.len() >= 3, "{package:?} is not pinned exactly");
+                // CCCL has releases of its own, of which each serves several toolkits.
+                let same = if package.name.contains("cccl") { 1 } else { 2 };
+                assert_eq!(version[..same], toolkit[..same], "{package:?}");
                 assert_eq!(
                     package.name.ends_with("-cu12"),
                     toolkit.starts_with(&[12]),
@@ -157,6 +169,9 @@ mod tests {
             assert!(has("nvrtc"), "NVRTC of {}", pinned.version);
             assert!(has("nvjitlink"), "nvJitLink of {}", pinned.version);
             assert!(has("runtime"), "headers of {}", pinned.version);
+            assert!(has("cccl"), "C++ headers of {}", pinned.version);
+            // The internal headers, which lie beside the compiler before CUDA 13.
+            assert!(has("crt") || has("nvcc"), "crt of {}", pinned.version);
         }
     }
 }
