@@ -9,6 +9,7 @@ use super::input::{Content, Input, InputKind, Known, Linkable, Ready};
 use super::log;
 use super::options::Options;
 use super::output::{Context, Output};
+use super::turns;
 use crate::arch::Arch;
 use crate::diagnostic::Severity;
 use crate::error::{Error, Library, LibraryError, Result, Stage};
@@ -122,7 +123,8 @@ impl Linker {
         self.options.check()?;
         let nvjitlink = self.toolkit.nvjitlink()?;
         let library = &nvjitlink.library;
-        if let Some(version) = library.version.as_deref().and_then(check::numbers) {
+        let version = library.version.as_deref().and_then(check::numbers);
+        if let Some(version) = version {
             self.options.check_version(version, library)?;
         }
         let inputs: Vec<Ready<'_>> = self
@@ -133,9 +135,17 @@ impl Linker {
         let plan = check::check(&inputs, self.arch, &self.options, library)?;
         self.check_output(T::FETCH, &inputs, nvjitlink)?;
         let flags = self.flags(T::FETCH, &plan);
-        let linked =
-            guarded(|guard| run(nvjitlink.api, self.arch, &flags, &inputs, T::FETCH, guard))?
-                .map_err(|failure| self.failed(failure, &flags, &plan, library))?;
+        let api = nvjitlink.api;
+        let may_be_refused =
+            |input: &Ready<'_>| matches!(input.known, Known::Cubin(_) | Known::Other(..));
+        let trial = inputs
+            .iter()
+            .any(may_be_refused)
+            .then_some(|| guarded(|guard| added(api, self.arch, &flags, &inputs, guard).map(drop)));
+        let linked = turns::link(&library.path, trial, || {
+            guarded(|guard| run(api, self.arch, &flags, &inputs, T::FETCH, guard))
+        });
+        let linked = linked?.map_err(|failure| self.failed(failure, &flags, &plan, library))?;
         let mut diagnostics = log::parse(&log::text(&linked.said), Severity::Note);
         diagnostics.extend(log::parse(&log::text(&linked.warned), Severity::Warning));
         tracing::debug!(arch = %self.arch, kind = T::KIND, "linked");
@@ -273,19 +283,15 @@ struct Failure {
     what: LinkFailed,
 }
 
-/// One link: the first failure ends it, since the library reports success for what comes after one.
-fn run(
+/// A handle with all inputs: the first failure ends it, since the library reports success for what
+/// comes after one.
+fn added(
     api: NvJitLink,
     arch: Arch,
     flags: &[String],
     inputs: &[Ready<'_>],
-    fetch: Fetch,
     guard: &Guarded,
-) -> Result<Linked, Failure> {
-    let at = |stage, input: Option<&str>| {
-        let input = input.map(str::to_owned);
-        move |what| Failure { stage, input, what }
-    };
+) -> Result<RawLinker, Failure> {
     let flags: Vec<CString> = flags.iter().map(|flag| c_string(flag)).collect();
     let mut linker =
         RawLinker::create(api, arch, &flags, guard).map_err(at(Stage::Create, None))?;
@@ -299,6 +305,24 @@ fn run(
             )
             .map_err(at(Stage::Add, Some(input.name)))?;
     }
+    Ok(linker)
+}
+
+fn at(stage: Stage, input: Option<&str>) -> impl FnOnce(LinkFailed) -> Failure + use<> {
+    let input = input.map(str::to_owned);
+    move |what| Failure { stage, input, what }
+}
+
+/// One link.
+fn run(
+    api: NvJitLink,
+    arch: Arch,
+    flags: &[String],
+    inputs: &[Ready<'_>],
+    fetch: Fetch,
+    guard: &Guarded,
+) -> Result<Linked, Failure> {
+    let linker = added(api, arch, flags, inputs, guard)?;
     // With one input there is no doubt which one it is.
     let only = match inputs {
         [one] => Some(one.name),

@@ -32,6 +32,7 @@ mod output;
 #[cfg(all(test, not(loom), target_os = "linux", target_env = "gnu"))]
 #[allow(clippy::unwrap_used, clippy::expect_used)]
 mod tests;
+mod turns;
 
 pub use input::{InputKind, Linkable};
 pub use linker::Linker;
