@@ -27,6 +27,7 @@
 //!
 //! # Where things are
 //!
+//! - `cache` (feature): artifacts that were compiled before, in memory, on a disk, or in a remote store.
 //! - [`toolkit`]: finding and opening NVIDIA's libraries; [`Toolkit::discover`] is the beginning.
 //! - [`nvvm`]: programs over libNVVM, their options, and the reader that looks at a module before the
 //!   library does.
@@ -55,6 +56,8 @@
 
 pub mod arch;
 pub mod artifact;
+#[cfg(all(feature = "cache", not(loom)))]
+pub mod cache;
 pub mod diagnostic;
 pub mod error;
 #[cfg(feature = "gpu")]
