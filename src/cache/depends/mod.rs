@@ -1,10 +1,16 @@
 //! What a compilation depends on, as far as it can be known before it runs.
 
+mod cpp;
+#[cfg(test)]
+mod cpp_tests;
+mod flags;
 mod folder;
 mod hash;
 mod includes;
 mod library;
 
-pub(super) use folder::{Folders, Trust};
+pub(super) use cpp::Cpp;
+pub(super) use flags::check as check_flags;
+pub(super) use folder::Folders;
 pub(super) use hash::Fields;
 pub(super) use library::Libraries;
