@@ -34,6 +34,7 @@
 //! - [`link`]: [`Linker`], which makes one cubin (or PTX, or LTO IR) of many inputs, through nvJitLink.
 //! - [`nvrtc`]: programs in CUDA C++ over NVRTC.
 //! - [`link`]: [`Linker`], from any mix of inputs to one cubin, over nvJitLink.
+//! - [`compile`]: compilations as plain values, and what runs them.
 //! - [`artifact`]: [`Ptx`], [`LtoIr`] and [`Cubin`], values that know what is in them.
 //! - [`arch`]: [`Arch`], the name of a GPU architecture.
 //! - [`error`] and [`diagnostic`]: what went wrong, what to do about it, and what the compiler said.
@@ -58,6 +59,7 @@ pub mod arch;
 pub mod artifact;
 #[cfg(all(feature = "cache", not(loom)))]
 pub mod cache;
+pub mod compile;
 pub mod diagnostic;
 pub mod error;
 #[cfg(feature = "gpu")]

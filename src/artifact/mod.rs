@@ -19,7 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod bytes;
+pub(crate) mod bytes;
 mod cubin;
 mod file;
 mod kind;
