@@ -1,5 +1,11 @@
 //! What a cache counts, for those who want to know whether it pays.
 
+// Memory alone has no problems.
+#![cfg_attr(
+    not(any(feature = "cache-disk", feature = "cache-remote")),
+    allow(dead_code)
+)]
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 

@@ -16,7 +16,6 @@ use crate::error::{Error, Result};
 const OVERHEAD: usize = 256;
 
 /// An artifact that was made before.
-#[derive(Debug)]
 pub(super) struct Held<T> {
     pub(super) value: T,
     /// How much of the bound it takes.
@@ -83,6 +82,11 @@ impl<T: Send + Sync + 'static> Memory<T> {
         // Evictions are put off otherwise, and the bound is not kept meanwhile.
         self.cache.run_pending_tasks();
         Ok((made.into_value(), From::Made))
+    }
+
+    /// Lets go of what was made under a key that fits no more.
+    pub(super) fn forget(&self, key: &Key) {
+        self.cache.invalidate(key);
     }
 
     /// How much it holds, in bytes.

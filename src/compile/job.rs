@@ -33,6 +33,10 @@ pub enum Emit {
 /// What is compiled, and how.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a job is moved seldom, and its texts are larger"
+)]
 #[non_exhaustive]
 pub enum Source {
     /// NVVM IR, by libNVVM.

@@ -42,7 +42,7 @@ pub(super) fn candidates(library: &Path) -> Vec<PathBuf> {
 
 /// The first folder with the runtime's headers, and the first with those of the C++ libraries, which
 /// they include from CUDA 12.9 on.
-pub(super) fn folders(library: &Path) -> Vec<PathBuf> {
+pub(crate) fn folders(library: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for header in ["cuda_fp16.h", "nv/target"] {
         let first = candidates(library)

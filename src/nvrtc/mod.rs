@@ -19,6 +19,8 @@ mod output;
 mod program;
 
 pub use control::{CancelToken, Control};
+#[cfg(feature = "cache")]
+pub(crate) use headers::folders as toolkit_headers;
 pub use options::{
     CodeGeneration, Debugging, Diagnostics, FastCompile, Language, Options, Pch, PchMode,
     Preprocessor, Standard,

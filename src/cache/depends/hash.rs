@@ -73,7 +73,7 @@ impl Fields {
     }
 
     /// A field by its name and its value.
-    pub(in crate::cache) fn field(&mut self, name: &str, value: &impl Serialize) -> Done {
+    pub(in crate::cache) fn field<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) -> Done {
         self.named(Tag::Field, name);
         value.serialize(self)
     }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::cache::key::Uncacheable;
 use crate::error::Library;
@@ -14,7 +15,7 @@ use crate::sync::Mutex;
 #[derive(Debug, Default)]
 pub(in crate::cache) struct Libraries {
     /// Guards what is known; no file is read while it is held.
-    known: Mutex<HashMap<PathBuf, String>>,
+    known: Mutex<HashMap<PathBuf, Arc<str>>>,
 }
 
 impl Libraries {
@@ -23,7 +24,7 @@ impl Libraries {
     /// # Errors
     ///
     /// Where its file cannot be read, or is not the one that was opened.
-    pub(in crate::cache) fn identity(&self, library: &Library) -> Result<String, Uncacheable> {
+    pub(in crate::cache) fn identity(&self, library: &Library) -> Result<Arc<str>, Uncacheable> {
         if let Some(known) = self.known.lock().get(&library.path) {
             return Ok(known.clone());
         }
@@ -40,6 +41,7 @@ impl Libraries {
             let _ = write!(identity, ", {}", build_of(&builtins)?);
         }
         tracing::debug!(%library, identity, "known to the cache");
+        let identity: Arc<str> = identity.into();
         self.known.lock().insert(path.clone(), identity.clone());
         Ok(identity)
     }

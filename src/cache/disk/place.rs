@@ -80,7 +80,7 @@ impl Disk {
 
 fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Disk>> {
     let refused = |name: &str, value: &OsString, hint: &str| Error::InvalidOptions {
-        problem: format!("{name} is {}", value.display()),
+        problem: format!("{name} is {}", value.to_string_lossy()),
         hint: hint.to_owned(),
     };
     if let Some(value) = variable(SWITCH) {

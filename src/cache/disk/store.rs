@@ -47,7 +47,7 @@ impl Store {
             Err(e) if e.kind() == io::ErrorKind::NotFound => return None,
             Err(e) => {
                 self.damaged(key, &e.to_string());
-                self.problem(&format!("cannot be read: {e}"));
+                self.problem(&format!("cannot be read: {}", e.kind()));
                 return None;
             }
         };
@@ -98,7 +98,9 @@ impl Store {
             }
             Err(e) => {
                 self.counters.not_stored.one();
-                self.problem(&format!("cannot be written to: {e}"));
+                tracing::debug!(%key, %e, "an entry could not be written");
+                // The whole text names the file, and so would be another one each time.
+                self.problem(&format!("cannot be written to: {}", e.kind()));
             }
         }
     }
