@@ -13,7 +13,8 @@ use super::folder::DRAFT;
 use crate::cache::key::Key;
 use crate::sync::Mutex;
 
-const FOLDERS: u64 = 256;
+/// Enough that none grows too long to list, and so few that all can be.
+const FOLDERS: u64 = 64;
 /// How much of the bound a part has where there is enough for it.
 const SHARE: u64 = 16 << 20;
 /// Files take whole blocks.
@@ -67,7 +68,7 @@ impl Room {
     /// Notes that a file was stored, and makes room where there is too much; says how many went.
     pub(super) fn taken(&self, key: &Key, bytes: u64) -> u64 {
         let folders = FOLDERS / self.parts.len() as u64;
-        let index = u64::from(key.as_bytes()[0]) / folders;
+        let index = folder_of(key) / folders;
         let Some(part) = self.parts.get(index as usize) else {
             return 0;
         };
@@ -84,7 +85,8 @@ impl Room {
         }
         part.added.store(0, Ordering::Relaxed);
         let first = index * folders;
-        let (total, gone) = self.make_room((first..first + folders).map(|n| self.folder(n)));
+        let (total, gone) =
+            self.make_room((first..first + folders).map(|n| self.root.join(name(n))));
         let free = self.high().saturating_sub(total);
         *counted = Some(Counted {
             at: Instant::now(),
@@ -97,10 +99,6 @@ impl Room {
     /// counts.
     fn high(&self) -> u64 {
         self.share - self.share / 8
-    }
-
-    fn folder(&self, n: u64) -> PathBuf {
-        self.root.join(format!("{n:02x}"))
     }
 
     /// Takes away what was not used for longest until there is room; says what is left, in bytes,
@@ -143,6 +141,19 @@ impl Room {
         }
         (total, gone)
     }
+}
+
+/// Where an entry lies below the root.
+pub(super) fn place(key: &Key) -> PathBuf {
+    Path::new(&name(folder_of(key))).join(key.to_string())
+}
+
+fn folder_of(key: &Key) -> u64 {
+    u64::from(key.as_bytes()[0]) * FOLDERS / 256
+}
+
+fn name(folder: u64) -> String {
+    format!("{folder:02x}")
 }
 
 fn look(file: DirEntry) -> Option<(DirEntry, SystemTime, u64)> {

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::folder;
 use super::place::Disk;
-use super::room::Room;
+use super::room::{Room, place};
 use crate::cache::counters::Counters;
 use crate::cache::entry;
 use crate::cache::key::Key;
@@ -155,12 +155,7 @@ impl Store {
             .problem(format!("the cache {} {what}", folder.display()));
     }
 
-    /// One of 256 folders, so that none grows too long to list.
     fn path(&self, key: &Key) -> PathBuf {
-        let name = key.to_string();
-        let (shard, rest) = name.split_at(2);
-        let mut path = self.root.join(shard);
-        path.push(rest);
-        path
+        self.root.join(place(key))
     }
 }

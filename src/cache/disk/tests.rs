@@ -40,8 +40,7 @@ impl Fixture {
     }
 
     fn entry(&self, key: &Key) -> PathBuf {
-        let name = key.to_string();
-        self.cache().join("v1").join(&name[..2]).join(&name[2..])
+        self.cache().join("v1").join(super::room::place(key))
     }
 }
 
