@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::flags;
 use super::folder::{Folders, Trust, goes_up, is_rooted};
 use super::hash::Fields;
-use super::includes::{Include, mentions_the_time, scan};
+use super::includes::{self, Include};
 use crate::cache::key::Uncacheable;
 use crate::nvrtc::{Options, PchMode};
 
@@ -52,24 +52,19 @@ impl Cpp<'_> {
         }
         let mut reads_files = false;
         for (name, text) in self.texts() {
-            if mentions_the_time(text.as_bytes()) {
+            let seen = includes::look(text.as_bytes());
+            if seen.time {
                 return Err(refused(name, "asks for the time (`__DATE__`, `__TIME__`)"));
             }
-            for include in scan(text.as_bytes()) {
+            for include in seen.includes {
                 reads_files |= self.reads_a_file(name, &include)?;
             }
         }
         if !reads_files {
             return Ok(());
         }
-        let known: Vec<PathBuf> = toolkit
-            .iter()
-            .filter_map(|f| f.canonicalize().ok())
-            .collect();
         for folder in &self.options.preprocessor.include_folders {
-            let real = folder.canonicalize().ok();
-            let of_toolkit = real.is_some_and(|real| known.iter().any(|k| real.starts_with(k)));
-            let trust = if of_toolkit {
+            let trust = if is_below(folder, toolkit) {
                 Trust::Toolkit
             } else {
                 Trust::User
@@ -108,7 +103,10 @@ impl Cpp<'_> {
             )));
         }
         let defines = &options.preprocessor.defines;
-        if let Some(define) = defines.iter().find(|d| mentions_the_time(d.as_bytes())) {
+        if let Some(define) = defines
+            .iter()
+            .find(|define| includes::look(define.as_bytes()).time)
+        {
             return Err(Uncacheable::because(format!(
                 "the macro {define:?} asks for the time"
             )));
@@ -122,7 +120,7 @@ impl Cpp<'_> {
     }
 
     /// Whether an include can lead to a file of an include folder.
-    fn reads_a_file(&self, includer: &str, include: &Include<'_>) -> Result<bool, Uncacheable> {
+    fn reads_a_file(&self, includer: &str, include: &Include) -> Result<bool, Uncacheable> {
         let (name, beside) = match include {
             Include::Computed => {
                 return Err(refused(
@@ -146,9 +144,7 @@ impl Cpp<'_> {
                 ),
             ));
         }
-        let candidate = Path::new(includer)
-            .parent()
-            .map(|folder| folder.join(&**name));
+        let candidate = Path::new(includer).parent().map(|folder| folder.join(name));
         if let Some(file) = candidate.filter(|file| beside && file.exists()) {
             return Err(refused(
                 includer,
@@ -162,6 +158,15 @@ impl Cpp<'_> {
         }
         Ok(true)
     }
+}
+
+/// Whether a folder is in one of the others, with links resolved.
+fn is_below(folder: &Path, others: &[PathBuf]) -> bool {
+    let Ok(real) = folder.canonicalize() else {
+        return false;
+    };
+    let mut others = others.iter().filter_map(|other| other.canonicalize().ok());
+    others.any(|other| real.starts_with(other))
 }
 
 fn hashed(fields: &mut Fields, name: &str, value: &Path) -> Result<(), Uncacheable> {

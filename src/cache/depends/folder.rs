@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::includes::{Include, mentions_the_time, scan};
+use super::includes::{self, Include};
 use crate::cache::key::Uncacheable;
 use crate::sync::Mutex;
 
@@ -206,10 +206,11 @@ impl Walk<'_> {
 
 /// Notes what in a header leads out of its folder, or changes by itself.
 fn look(bytes: &[u8], file: &mut File) {
-    if mentions_the_time(bytes) {
+    let seen = includes::look(bytes);
+    if seen.time {
         file.problem = Some("asks for the time (`__DATE__`, `__TIME__`)");
     }
-    for include in scan(bytes) {
+    for include in seen.includes {
         match include {
             Include::Computed => {
                 file.problem = Some(
@@ -220,7 +221,7 @@ fn look(bytes: &[u8], file: &mut File) {
             Include::Quoted(name) | Include::Angled(name) if is_rooted(&name) => {
                 file.problem = Some("includes a file by its whole path");
             }
-            Include::Quoted(name) if goes_up(&name) => file.upward.push(name.into_owned()),
+            Include::Quoted(name) if goes_up(&name) => file.upward.push(name),
             Include::Angled(name) if goes_up(&name) => {
                 file.problem = Some("includes a file through the folder above an include folder");
             }

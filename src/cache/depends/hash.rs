@@ -14,7 +14,9 @@ use serde::ser::{
 
 use crate::cache::key::Key;
 
-/// Small values are gathered up to this many bytes: hashing each alone would cost more.
+/// Small values are gathered up to this many bytes: hashing each alone would cost more. Larger ones
+/// are hashed alone, and their hash is gathered: from its beginning on, a text is hashed several
+/// times as fast as from the middle of a block.
 const GATHERED: usize = 1024;
 
 /// The fields of a key, hashed one after the other.
@@ -42,6 +44,8 @@ enum Tag {
     Struct,
     Variant,
     End,
+    /// Of bytes or text too long to be gathered.
+    Hash,
 }
 
 /// Why a value could not be hashed.
@@ -94,10 +98,6 @@ impl Fields {
         if self.gathered.len() + bytes.len() > GATHERED {
             self.hasher.update(&self.gathered);
             self.gathered.clear();
-            if bytes.len() > GATHERED {
-                self.hasher.update(bytes);
-                return;
-            }
         }
         self.gathered.extend_from_slice(bytes);
     }
@@ -106,15 +106,24 @@ impl Fields {
         self.raw(&[tag as u8]);
     }
 
-    fn number(&mut self, tag: Tag, bits: u128) {
+    /// Seven bits a byte, the last of which has the eighth clear.
+    fn number(&mut self, tag: Tag, mut bits: u128) {
         self.tag(tag);
-        self.raw(&bits.to_le_bytes());
+        while bits >= 0x80 {
+            self.raw(&[(bits & 0x7f) as u8 | 0x80]);
+            bits >>= 7;
+        }
+        self.raw(&[bits as u8]);
     }
 
     fn bytes(&mut self, tag: Tag, bytes: &[u8]) {
-        self.tag(tag);
-        self.raw(&(bytes.len() as u64).to_le_bytes());
-        self.raw(bytes);
+        self.number(tag, bytes.len() as u128);
+        if bytes.len() <= GATHERED {
+            self.raw(bytes);
+        } else {
+            self.tag(Tag::Hash);
+            self.raw(blake3::hash(bytes).as_bytes());
+        }
     }
 
     fn named(&mut self, tag: Tag, name: &str) {

@@ -8,61 +8,58 @@ use std::borrow::Cow;
 
 /// What a source includes, or asks for with `__has_include`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cache) enum Include<'a> {
+pub(in crate::cache) enum Include {
     /// `#include "name"`.
-    Quoted(Cow<'a, str>),
+    Quoted(String),
     /// `#include <name>`.
-    Angled(Cow<'a, str>),
+    Angled(String),
     /// What a macro stands for, or what is not understood.
     Computed,
 }
 
-/// Whether the artifact would differ from one day to the next.
-pub(in crate::cache) fn mentions_the_time(source: &[u8]) -> bool {
-    let source = spliced(source);
-    // Two searches and not three, since this is done for every hit.
-    contains(&source, b"__DATE__")
-        || contains(&source, b"__TIME")
-            && (contains(&source, b"__TIME__") || contains(&source, b"__TIMESTAMP__"))
+/// What a source says about what it reads.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(in crate::cache) struct Seen {
+    /// Every include, in order.
+    pub(in crate::cache) includes: Vec<Include>,
+    /// Whether it asks for the time, so that the artifact would differ from one day to the next.
+    pub(in crate::cache) time: bool,
 }
 
-/// Every include of a source, in order.
-pub(in crate::cache) fn scan(source: &[u8]) -> Vec<Include<'static>> {
-    let text = spliced(source);
-    if contains(&text, b"??=") || contains(&text, b"??/") {
-        // With an old standard these are `#` and a backslash.
-        return vec![Include::Computed];
-    }
-    if ![&b"include"[..], b"import", b"embed"]
-        .iter()
-        .any(|word| contains(&text, word))
-    {
-        return Vec::new();
-    }
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        let directive = match rest {
-            [b'#', ..] => Some(1),
-            [b'%', b':', ..] => Some(2),
-            _ => None,
-        };
-        if let Some(length) = directive {
-            found.extend(after_hash(rest.get(length..).unwrap_or_default()));
-        } else if rest.starts_with(b"__has_include") || rest.starts_with(b"__has_embed") {
-            let word = identifier(rest);
-            let before = text.get(..at).unwrap_or_default();
-            found.extend(asked(before, rest.get(word.len()..).unwrap_or_default()));
-            at += word.len();
+/// Looks a source through, in as few passes as can be: it is done for every hit.
+pub(in crate::cache) fn look(source: &[u8]) -> Seen {
+    let text = &*spliced(source);
+    let mut seen = Seen::default();
+    for at in memchr::memmem::find_iter(text, b"__") {
+        let word = text.get(at..).map(identifier).unwrap_or_default();
+        let starts_it = at == 0 || text.get(at - 1).is_none_or(|&b| !is_of_a_word(b));
+        if !starts_it {
             continue;
         }
-        at += 1;
+        if word.starts_with(b"__has_include") || word.starts_with(b"__has_embed") {
+            let (before, rest) = text.split_at_checked(at).unwrap_or_default();
+            let behind = rest.get(word.len()..).unwrap_or_default();
+            seen.includes.extend(asked(before, behind));
+        }
+        seen.time |= [&b"__DATE__"[..], b"__TIME__", b"__TIMESTAMP__"].contains(&word);
     }
-    found
+    for at in memchr::memchr2_iter(b'#', b'%', text) {
+        let rest = match text.get(at..).unwrap_or_default() {
+            [b'#', rest @ ..] | [b'%', b':', rest @ ..] => rest,
+            _ => continue,
+        };
+        seen.includes.extend(after_hash(rest));
+    }
+    let trigraph = |at: usize| matches!(text.get(at + 2), Some(b'=' | b'/'));
+    if memchr::memmem::find_iter(text, b"??").any(trigraph) {
+        // With an old standard these are `#` and a backslash.
+        seen.includes.push(Include::Computed);
+    }
+    seen
 }
 
 /// The include of a directive, behind its `#`.
-fn after_hash(rest: &[u8]) -> Option<Include<'static>> {
+fn after_hash(rest: &[u8]) -> Option<Include> {
     let rest = skip(rest);
     let word = identifier(rest);
     match word {
@@ -75,7 +72,7 @@ fn after_hash(rest: &[u8]) -> Option<Include<'static>> {
 }
 
 /// What `__has_include` asks for, given what stands before and behind the word.
-fn asked(before: &[u8], behind: &[u8]) -> Option<Include<'static>> {
+fn asked(before: &[u8], behind: &[u8]) -> Option<Include> {
     match skip(behind) {
         [b'(', rest @ ..] => Some(named(skip(rest))),
         _ => {
@@ -91,13 +88,13 @@ fn asked(before: &[u8], behind: &[u8]) -> Option<Include<'static>> {
 }
 
 /// The name at the beginning of a text.
-fn named(text: &[u8]) -> Include<'static> {
+fn named(text: &[u8]) -> Include {
     let until = |close: u8| {
         let line = text.split(|&b| b == b'\n').next().unwrap_or_default();
         let name = line.get(1..)?;
         let end = name.iter().position(|&b| b == close)?;
         let name = std::str::from_utf8(name.get(..end)?).ok()?;
-        (!name.is_empty()).then(|| Cow::Owned(name.to_owned()))
+        (!name.is_empty()).then(|| name.to_owned())
     };
     let include = match text.first() {
         Some(b'"') => until(b'"').map(Include::Quoted),
@@ -122,16 +119,17 @@ fn skip(mut text: &[u8]) -> &[u8] {
 }
 
 fn identifier(text: &[u8]) -> &[u8] {
-    let end = text
-        .iter()
-        .position(|b| !b.is_ascii_alphanumeric() && *b != b'_')
-        .unwrap_or(text.len());
-    text.get(..end).unwrap_or_default()
+    let end = text.iter().position(|&b| !is_of_a_word(b));
+    text.get(..end.unwrap_or(text.len())).unwrap_or_default()
+}
+
+fn is_of_a_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
 /// The source with every backslash at the end of a line taken out, as the compiler reads it.
 fn spliced(source: &[u8]) -> Cow<'_, [u8]> {
-    if !contains(source, b"\\\n") && !contains(source, b"\\\r") {
+    if memchr::memchr(b'\\', source).is_none() {
         return Cow::Borrowed(source);
     }
     let mut text = Vec::with_capacity(source.len());
@@ -149,22 +147,18 @@ fn spliced(source: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-fn contains(text: &[u8], word: &[u8]) -> bool {
-    memchr::memmem::find(text, word).is_some()
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
 
     use super::*;
 
-    fn quoted(name: &str) -> Include<'static> {
-        Include::Quoted(name.to_owned().into())
+    fn quoted(name: &str) -> Include {
+        Include::Quoted(name.to_owned())
     }
 
-    fn angled(name: &str) -> Include<'static> {
-        Include::Angled(name.to_owned().into())
+    fn angled(name: &str) -> Include {
+        Include::Angled(name.to_owned())
     }
 
     #[rstest]
@@ -189,12 +183,10 @@ mod tests {
     #[case("#if __has_include ( <x.h> )", angled("x.h"))]
     #[case("#if __has_include_next(<x.h>)", angled("x.h"))]
     #[case("#if __has_include(HEADER)", Include::Computed)]
+    #[case("#if !__has_include(HEADER)", Include::Computed)]
     #[case("#define THERE __has_include\n", Include::Computed)]
-    fn an_include_is_found_however_it_is_written(
-        #[case] source: &str,
-        #[case] include: Include<'static>,
-    ) {
-        assert_eq!(scan(source.as_bytes()), [include]);
+    fn an_include_is_found_however_it_is_written(#[case] source: &str, #[case] include: Include) {
+        assert_eq!(look(source.as_bytes()).includes, [include]);
     }
 
     #[rstest]
@@ -205,13 +197,16 @@ mod tests {
     #[case("#if defined(__has_include) || defined __has_include\n#endif")]
     #[case("a # b / include")]
     fn what_includes_nothing_has_no_include(#[case] source: &str) {
-        assert_eq!(scan(source.as_bytes()), []);
+        assert_eq!(look(source.as_bytes()), Seen::default());
     }
 
     #[test]
     fn all_includes_of_a_source_are_found() {
         let source = b"#include <a>\nint x;\n#if 0\n#include \"b\"\n#endif\n# include \"a\"\n";
-        assert_eq!(scan(source), [angled("a"), quoted("b"), quoted("a")]);
+        assert_eq!(
+            look(source).includes,
+            [angled("a"), quoted("b"), quoted("a")]
+        );
     }
 
     #[rstest]
@@ -219,9 +214,12 @@ mod tests {
     #[case("const char *built = __TI\\\nME__;", true)]
     #[case("const char *built = __TIMESTAMP__;", true)]
     #[case("#define __TIMEOUT 3", false)]
+    #[case("#define __TIME__OUT 3", false)]
+    #[case("#define my__TIME__ 3", false)]
+    #[case("____TIME__", false)]
     #[case("int date, time;", false)]
     fn a_source_that_asks_for_the_time_is_known(#[case] source: &str, #[case] asks: bool) {
-        assert_eq!(mentions_the_time(source.as_bytes()), asks);
+        assert_eq!(look(source.as_bytes()).time, asks);
     }
 
     #[test]
@@ -229,7 +227,7 @@ mod tests {
         let source = b"#/* */inc\\\r\nlude \"x\" %:embed <y> __has_include(\"z\") ??= \\";
         for start in 0..source.len() {
             for end in start..=source.len() {
-                let found = scan(&source[start..end]);
+                let found = look(&source[start..end]).includes;
                 assert!(found.len() <= 4);
             }
         }
