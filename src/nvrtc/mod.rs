@@ -19,7 +19,7 @@ mod output;
 mod program;
 
 pub use control::{CancelToken, Control};
-#[cfg(feature = "cache")]
+#[cfg(all(feature = "cache", not(loom)))]
 pub(crate) use headers::folders as toolkit_headers;
 pub use options::{
     CodeGeneration, Debugging, Diagnostics, FastCompile, Language, Options, Pch, PchMode,
