@@ -48,6 +48,48 @@ fn a_full_disk_is_a_miss_and_leaves_nothing_half() {
     );
 }
 
+/// As root: `cargo test --features cache-disk --test cache -- --ignored full_file_system`.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs the right to mount a file system"]
+fn a_full_file_system_is_a_miss_and_what_fits_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let mount = |command: &str, arguments: &[&str]| {
+        let mut command = std::process::Command::new(command);
+        command.args(arguments).arg(folder.path());
+        assert!(command.status().unwrap().success(), "{command:?}");
+    };
+    mount(
+        "mount",
+        &["-t", "tmpfs", "-o", "size=512k,mode=700", "tmpfs"],
+    );
+    let disk = Disk::at(folder.path().join("cache"));
+    // Checked once nothing is mounted any more.
+    let (mut stats, mut wrong) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let cached = before(&disk);
+        for n in 0..40 {
+            if cached.compile(&Maker::job(n, 30_000)) != Ok(Maker::output(n, 30_000)) {
+                wrong.push(n);
+            }
+        }
+        stats.push(cached.stats());
+    }
+    mount("umount", &[]);
+    assert!(wrong.is_empty(), "{wrong:?}");
+    assert!(stats[0].not_stored > 20, "{stats:?}");
+    assert!(stats[1].disk_hits > 5, "{stats:?}");
+    assert!(
+        stats
+            .iter()
+            .all(|s| s.damaged == 0 && s.problems.len() == 1)
+    );
+    assert!(
+        stats[0].problems[0].contains("no storage space"),
+        "{stats:?}"
+    );
+}
+
 #[test]
 fn a_folder_that_cannot_be_made_is_a_miss_with_one_warning() {
     let folder = tempfile::tempdir().unwrap();

@@ -18,10 +18,10 @@ fn main() {
     }
     let mut trials = tests("redis", Redis::missing(), Redis::start);
     trials.extend(tests("s3", S3::missing(), S3::start));
-    let redis = [
+    let redis: [Named<Redis>; 3] = [
         (
             "a_stopped_server_costs_a_deadline_and_is_used_again",
-            sharing::stopped as fn(Redis),
+            sharing::stopped,
         ),
         ("a_server_that_dies_is_a_miss", sharing::dies),
         (
@@ -36,13 +36,15 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
+type Named<S> = (&'static str, fn(S));
+
 /// What holds for every kind of store.
 fn tests<S: Server + 'static>(
     kind: &'static str,
     missing: Option<String>,
     start: fn() -> S,
 ) -> Vec<Trial> {
-    let tests: [(&str, fn(S)); 4] = [
+    let tests: [Named<S>; 4] = [
         ("one_process_compiles_and_another_finds_it", sharing::found),
         (
             "what_is_damaged_is_compiled_again_and_mended",

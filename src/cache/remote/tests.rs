@@ -1,4 +1,5 @@
 //! What happens with a store that fails; real servers are in `tests/cache_remote`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::net::TcpListener;
 use std::sync::Arc;
