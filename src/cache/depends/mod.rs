@@ -6,6 +6,8 @@ mod cpp_tests;
 mod flags;
 mod folder;
 mod hash;
+#[cfg(test)]
+mod hash_tests;
 mod includes;
 mod library;
 
