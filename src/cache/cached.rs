@@ -44,7 +44,7 @@ pub struct Cached<C> {
     keys: Keys,
     memory: Memory<Arc<Output>>,
     #[cfg(feature = "cache-disk")]
-    disk: Option<super::disk::Store>,
+    disk: Option<Arc<super::disk::Store>>,
     #[cfg(feature = "cache-remote")]
     remote: Option<super::remote::Store>,
     counters: Arc<Counters>,
@@ -91,7 +91,9 @@ impl<C: Compiler> Cached<C> {
     #[cfg(feature = "cache-disk")]
     #[must_use]
     pub fn disk(mut self, disk: &super::Disk) -> Self {
-        self.disk = Some(super::disk::Store::new(disk, self.counters.clone()));
+        let store = Arc::new(super::disk::Store::new(disk, self.counters.clone()));
+        self.keys.remember_by(store.clone());
+        self.disk = Some(store);
         self
     }
 

@@ -21,7 +21,8 @@ const SCHEMA: u32 = 1;
 /// GPUs of the machine are no part of it.
 ///
 /// What was found out about libraries and folders is kept. A library and a toolkit's headers are
-/// taken to stay as they are while the process lives; declared folders are looked at each time.
+/// taken to stay as they are while the process lives; declared folders are looked at each time. A
+/// [`Cached`](super::Cached) with a folder keeps there what it found out about a toolkit's headers.
 #[derive(Debug)]
 pub struct Keys {
     toolkit: Toolkit,
@@ -42,6 +43,12 @@ impl Keys {
             libdevice: OnceLock::new(),
             headers: OnceLock::new(),
         }
+    }
+
+    /// Has what is found out about the toolkit's headers kept for other processes.
+    #[cfg(feature = "cache-disk")]
+    pub(super) fn remember_by(&mut self, memo: impl super::depends::Memo + 'static) {
+        self.folders.remember_by(memo);
     }
 
     /// The key of a job.

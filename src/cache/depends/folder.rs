@@ -1,14 +1,16 @@
 //! Folders of headers, by the content of all of their files.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use super::hash::Fields;
 use super::includes::{self, Include};
-use crate::cache::key::Uncacheable;
+use crate::cache::key::{Key, Uncacheable};
 use crate::sync::Mutex;
 
 /// What a folder may have; one with more is hardly meant, as `/` or `/tmp`.
@@ -17,6 +19,8 @@ const MOST_BYTES: u64 = 2 << 30;
 /// A file that was written so shortly before it was read could have been written again with the same
 /// time.
 const SAME_TIME: Duration = Duration::from_secs(2);
+/// The same for the time of any change, which nobody can set and which ticks faster.
+const SAME_TICK: Duration = Duration::from_millis(100);
 
 /// How far a folder is looked into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -33,6 +37,14 @@ pub(in crate::cache) enum Trust {
 pub(in crate::cache) struct Folders {
     /// Guards what is known; no file is read while it is held.
     known: Mutex<HashMap<(PathBuf, Trust), Arc<Known>>>,
+    memo: Option<Box<dyn Memo>>,
+}
+
+/// What remembers hashes longer than a process lives: reading a toolkit's headers takes as long as
+/// a compilation.
+pub(in crate::cache) trait Memo: fmt::Debug + Send + Sync {
+    fn recall(&self, key: &Key) -> Option<[u8; 32]>;
+    fn remember(&self, key: &Key, hash: &[u8; 32]);
 }
 
 #[derive(Debug, Default)]
@@ -59,11 +71,18 @@ struct File {
 struct Stamp {
     length: u64,
     modified: SystemTime,
-    /// The file's number, and when anything about it changed, where the system has these.
-    inode: (u64, i64, i64),
+    /// When anything about it changed, and the file's number, where the system has these.
+    changed: SystemTime,
+    inode: u64,
 }
 
 impl Folders {
+    /// Has the hashes of toolkits' headers remembered.
+    #[cfg_attr(not(feature = "cache-disk"), allow(dead_code))]
+    pub(in crate::cache) fn remember_by(&mut self, memo: impl Memo + 'static) {
+        self.memo = Some(Box::new(memo));
+    }
+
     /// The hash of a folder's files with their names.
     ///
     /// # Errors
@@ -80,19 +99,20 @@ impl Folders {
         if let (Some(known), Trust::Toolkit) = (&known, trust) {
             return Ok(known.hash);
         }
-        let mut walk = Walk {
-            root: folder,
-            trust,
-            known: known.as_deref(),
-            files: HashMap::new(),
-            bytes: 0,
-            chain: Vec::new(),
+        let memo = self.memo.as_ref().filter(|_| trust == Trust::Toolkit);
+        let slot_of_memo = match &memo {
+            Some(_) => seen_as(folder, &Walk::new(folder, trust, None).stamps()?),
+            None => None,
         };
-        // Without the folder nothing can be included from it.
-        if folder.exists() {
-            walk.folder(Path::new(""))?;
+        if let (Some(memo), Some(key)) = (memo, &slot_of_memo) {
+            if let Some(hash) = memo.recall(key) {
+                let files = HashMap::new();
+                let known = Arc::new(Known { hash, files });
+                self.known.lock().insert(slot, known);
+                return Ok(hash);
+            }
         }
-        let files = walk.files;
+        let files = Walk::new(folder, trust, known.as_deref()).contents()?;
         let mut names: Vec<(&PathBuf, &File)> = files.iter().collect();
         names.sort_by_key(|(name, _)| *name);
         let mut hasher = blake3::Hasher::new();
@@ -115,6 +135,12 @@ impl Folders {
             }
         }
         let hash = *hasher.finalize().as_bytes();
+        if let (Some(memo), Some(key)) = (memo, &slot_of_memo) {
+            // What was read is what was seen before.
+            if seen_as(folder, &files).as_ref() == Some(key) {
+                memo.remember(key, &hash);
+            }
+        }
         let known = Known { hash, files };
         self.known.lock().insert(slot, Arc::new(known));
         Ok(hash)
@@ -129,9 +155,38 @@ struct Walk<'a> {
     bytes: u64,
     /// The folders that lead to the one that is looked into, with links resolved.
     chain: Vec<PathBuf>,
+    /// Whether files are read, and not only looked at.
+    reads: bool,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(root: &'a Path, trust: Trust, known: Option<&'a Known>) -> Self {
+        Walk {
+            root,
+            trust,
+            known,
+            files: HashMap::new(),
+            bytes: 0,
+            chain: Vec::new(),
+            reads: true,
+        }
+    }
+
+    /// Every file, read.
+    fn contents(mut self) -> Result<HashMap<PathBuf, File>, Uncacheable> {
+        // Without the folder nothing can be included from it.
+        if self.root.exists() {
+            self.folder(Path::new(""))?;
+        }
+        Ok(self.files)
+    }
+
+    /// Every file with its stamp alone.
+    fn stamps(mut self) -> Result<HashMap<PathBuf, File>, Uncacheable> {
+        self.reads = false;
+        self.contents()
+    }
+
     /// Looks into a folder, by its name below the root.
     fn folder(&mut self, name: &Path) -> Result<(), Uncacheable> {
         let path = self.root.join(name);
@@ -173,7 +228,8 @@ impl Walk<'_> {
         let known = self.known.and_then(|known| known.files.get(&name));
         let file = match known.filter(|file| file.stamp == stamp && !file.fresh) {
             Some(file) => file.clone(),
-            None => self.read(path)?,
+            None if self.reads => self.read(path)?,
+            None => File::unread(stamp, SystemTime::now()),
         };
         self.files.insert(name, file);
         Ok(())
@@ -189,19 +245,49 @@ impl Walk<'_> {
         if before != after {
             return Err(refused(path, "is being written to"));
         }
-        let age = now.duration_since(after.modified).unwrap_or_default();
-        let mut file = File {
-            stamp: after,
-            fresh: age < SAME_TIME,
-            hash: *blake3::hash(&bytes).as_bytes(),
-            problem: None,
-            upward: Vec::new(),
-        };
+        let mut file = File::unread(after, now);
+        file.hash = *blake3::hash(&bytes).as_bytes();
         if self.trust == Trust::User {
             look(&bytes, &mut file);
         }
         Ok(file)
     }
+}
+
+impl File {
+    fn unread(stamp: Stamp, now: SystemTime) -> Self {
+        // What lies in the future is of another clock, and tells nothing.
+        let age = |time: SystemTime| now.duration_since(time).unwrap_or_default();
+        File {
+            stamp,
+            fresh: age(stamp.modified) < SAME_TIME || age(stamp.changed) < SAME_TICK,
+            hash: [0; 32],
+            problem: None,
+            upward: Vec::new(),
+        }
+    }
+}
+
+/// What a folder looks like from outside, where that tells whether it changed.
+fn seen_as(folder: &Path, files: &HashMap<PathBuf, File>) -> Option<Key> {
+    let mut fields = Fields::new();
+    fields.field("folder", &folder.canonicalize().ok()?).ok()?;
+    let mut files: Vec<(&PathBuf, &File)> = files.iter().collect();
+    files.sort_by_key(|(name, _)| *name);
+    for (name, file) in files {
+        if file.fresh {
+            return None;
+        }
+        let Stamp {
+            length,
+            modified,
+            changed,
+            inode,
+        } = file.stamp;
+        let seen = (length, modified, changed, inode);
+        fields.field(name.to_str()?, &seen).ok()?;
+    }
+    Some(fields.finish())
 }
 
 /// Notes what in a header leads out of its folder, or changes by itself.
@@ -264,12 +350,20 @@ impl Stamp {
             length: metadata.len(),
             modified: metadata.modified()?,
             #[cfg(unix)]
-            inode: {
+            changed: {
                 use std::os::unix::fs::MetadataExt as _;
-                (metadata.ino(), metadata.ctime(), metadata.ctime_nsec())
+                let seconds = u64::try_from(metadata.ctime()).unwrap_or_default();
+                let rest = u32::try_from(metadata.ctime_nsec()).unwrap_or_default();
+                let since = Duration::new(seconds, rest);
+                let time = SystemTime::UNIX_EPOCH.checked_add(since);
+                time.unwrap_or(SystemTime::UNIX_EPOCH)
             },
+            #[cfg(unix)]
+            inode: std::os::unix::fs::MetadataExt::ino(metadata),
             #[cfg(not(unix))]
-            inode: (0, 0, 0),
+            changed: SystemTime::UNIX_EPOCH,
+            #[cfg(not(unix))]
+            inode: 0,
         })
     }
 }
@@ -278,119 +372,6 @@ fn unreadable(path: &Path, error: &io::Error) -> Uncacheable {
     refused(path, format_args!("cannot be read: {error}"))
 }
 
-fn refused(path: &Path, why: impl std::fmt::Display) -> Uncacheable {
+fn refused(path: &Path, why: impl fmt::Display) -> Uncacheable {
     Uncacheable::because(format!("{} {why}", path.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use rstest::rstest;
-
-    use super::*;
-
-    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
-        for (name, text) in files {
-            let path = folder.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        folder
-    }
-
-    fn hash(folder: &tempfile::TempDir) -> Result<[u8; 32], Uncacheable> {
-        Folders::default().hash(folder.path(), Trust::User)
-    }
-
-    #[test]
-    fn folders_with_the_same_files_have_the_same_hash_wherever_they_lie() {
-        let files = [("a.h", "1"), ("sub/b.h", "2")];
-        assert_eq!(hash(&folder(&files)), hash(&folder(&files)));
-    }
-
-    #[rstest]
-    #[case(&[("a.h", "2"), ("b.h", "2")])]
-    #[case(&[("a.h", "1"), ("c.h", "2")])]
-    #[case(&[("a.h", "1")])]
-    #[case(&[("a.h", "1"), ("b.h", "2"), ("c.h", "")])]
-    #[case(&[("a.h", "1"), ("sub/b.h", "2")])]
-    #[case(&[("a.h1", ""), ("b.h", "2")])]
-    #[case(&[])]
-    fn another_content_or_another_name_is_another_hash(#[case] files: &[(&str, &str)]) {
-        let one = hash(&folder(&[("a.h", "1"), ("b.h", "2")])).unwrap();
-        assert_ne!(hash(&folder(files)).unwrap(), one);
-    }
-
-    #[test]
-    fn a_change_is_seen_even_where_length_and_time_stay() {
-        let (folders, folder) = (Folders::default(), folder(&[("sub/a.h", "1")]));
-        let path = folder.path().join("sub/a.h");
-        let first = folders.hash(folder.path(), Trust::User).unwrap();
-        assert_eq!(folders.hash(folder.path(), Trust::User), Ok(first));
-        let time = fs::metadata(&path).unwrap().modified().unwrap();
-        fs::write(&path, "2").unwrap();
-        let file = fs::File::options().write(true).open(&path).unwrap();
-        file.set_modified(time).unwrap();
-        let second = folders.hash(folder.path(), Trust::User).unwrap();
-        assert_ne!(second, first);
-        fs::write(&path, "1").unwrap();
-        assert_eq!(folders.hash(folder.path(), Trust::User), Ok(first));
-        fs::write(folder.path().join("new.h"), "").unwrap();
-        assert_ne!(folders.hash(folder.path(), Trust::User), Ok(first));
-    }
-
-    #[rstest]
-    #[case("#include \"/etc/passwd\"", "whole path")]
-    #[case("#include <C:/x.h>", "whole path")]
-    #[case("#include \"../../x.h\"", "../../x.h")]
-    #[case("#include \"../none.h\"", "../none.h")]
-    #[case("#include <../x.h>", "folder above")]
-    #[case("#include HEADER", "macro")]
-    #[case("const char *built = __TIME__;", "time")]
-    fn what_leads_out_of_a_folder_is_refused_with_the_file(#[case] text: &str, #[case] says: &str) {
-        let refused = hash(&folder(&[("sub/a.h", text), ("x.h", "")])).unwrap_err();
-        assert!(refused.reason.contains("sub/a.h"), "{refused}");
-        assert!(refused.reason.contains(says), "{refused}");
-    }
-
-    #[test]
-    fn a_way_up_that_stays_in_the_folder_is_fine() {
-        let files = [("sub/deep/a.h", "#include \"../../x.h\""), ("x.h", "")];
-        assert!(hash(&folder(&files)).is_ok());
-    }
-
-    #[test]
-    fn a_folder_that_is_not_there_is_as_an_empty_one() {
-        let nowhere = folder(&[]).path().join("none");
-        let empty = hash(&folder(&[]));
-        assert_eq!(Folders::default().hash(&nowhere, Trust::User), empty);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_are_followed_and_circles_end() {
-        use std::os::unix::fs::symlink;
-        let (there, here) = (folder(&[("x.h", "1")]), folder(&[("a.h", "")]));
-        let plain = hash(&here).unwrap();
-        symlink(here.path(), here.path().join("circle")).unwrap();
-        assert_eq!(hash(&here), Ok(plain));
-        symlink(here.path().join("none"), here.path().join("dangling.h")).unwrap();
-        assert_eq!(hash(&here), Ok(plain));
-        symlink(there.path(), here.path().join("there")).unwrap();
-        let with = hash(&here).unwrap();
-        assert_ne!(with, plain);
-        fs::write(there.path().join("x.h"), "2").unwrap();
-        assert_ne!(hash(&here), Ok(with));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_pipe_in_a_folder_is_refused_and_not_waited_for() {
-        let folder = folder(&[]);
-        let made = std::process::Command::new("mkfifo")
-            .arg(folder.path().join("pipe"))
-            .status();
-        assert!(made.unwrap().success());
-        assert!(hash(&folder).unwrap_err().reason.contains("pipe"));
-    }
 }

@@ -5,6 +5,8 @@ mod cpp;
 mod cpp_tests;
 mod flags;
 mod folder;
+#[cfg(test)]
+mod folder_tests;
 mod hash;
 #[cfg(test)]
 mod hash_tests;
@@ -14,5 +16,7 @@ mod library;
 pub(super) use cpp::Cpp;
 pub(super) use flags::check as check_flags;
 pub(super) use folder::Folders;
+#[cfg(feature = "cache-disk")]
+pub(super) use folder::Memo;
 pub(super) use hash::Fields;
 pub(super) use library::Libraries;

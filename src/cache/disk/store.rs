@@ -9,6 +9,7 @@ use super::folder;
 use super::place::Disk;
 use super::room::{Room, place};
 use crate::cache::counters::Counters;
+use crate::cache::depends::Memo;
 use crate::cache::entry;
 use crate::cache::key::Key;
 
@@ -157,5 +158,16 @@ impl Store {
 
     fn path(&self, key: &Key) -> PathBuf {
         self.root.join(place(key))
+    }
+}
+
+/// Hashes of toolkits' headers lie among the artifacts, and go as those do.
+impl Memo for Arc<Store> {
+    fn recall(&self, key: &Key) -> Option<[u8; 32]> {
+        self.get(key)?.0.try_into().ok()
+    }
+
+    fn remember(&self, key: &Key, hash: &[u8; 32]) {
+        self.put(key, Duration::ZERO, hash);
     }
 }
