@@ -27,12 +27,14 @@
 //!
 //! # Where things are
 //!
+//! - `cache` (feature): artifacts that were compiled before, in memory, on a disk, or in a remote store.
 //! - [`toolkit`]: finding and opening NVIDIA's libraries; [`Toolkit::discover`] is the beginning.
 //! - [`nvvm`]: programs over libNVVM, their options, and the reader that looks at a module before the
 //!   library does.
 //! - [`link`]: [`Linker`], which makes one cubin (or PTX, or LTO IR) of many inputs, through nvJitLink.
 //! - [`nvrtc`]: programs in CUDA C++ over NVRTC.
 //! - [`link`]: [`Linker`], from any mix of inputs to one cubin, over nvJitLink.
+//! - [`compile`]: compilations as plain values, and what runs them.
 //! - [`artifact`]: [`Ptx`], [`LtoIr`] and [`Cubin`], values that know what is in them.
 //! - [`arch`]: [`Arch`], the name of a GPU architecture.
 //! - [`error`] and [`diagnostic`]: what went wrong, what to do about it, and what the compiler said.
@@ -55,6 +57,9 @@
 
 pub mod arch;
 pub mod artifact;
+#[cfg(all(feature = "cache", not(loom)))]
+pub mod cache;
+pub mod compile;
 pub mod diagnostic;
 pub mod error;
 #[cfg(feature = "gpu")]

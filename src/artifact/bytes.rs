@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serializer};
 
-pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+pub(crate) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     if serializer.is_human_readable() {
         serializer.serialize_str(&STANDARD.encode(bytes))
     } else {
@@ -17,13 +17,16 @@ pub(super) fn serialize<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S:
     }
 }
 
-pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
-    if deserializer.is_human_readable() {
+pub(crate) fn deserialize<'de, D: Deserializer<'de>, T: From<Vec<u8>>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let bytes = if deserializer.is_human_readable() {
         let text = String::deserialize(deserializer)?;
         STANDARD.decode(text).map_err(D::Error::custom)
     } else {
         deserializer.deserialize_byte_buf(Bytes)
-    }
+    };
+    bytes.map(T::from)
 }
 
 struct Bytes;

@@ -19,7 +19,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod bytes;
+pub(crate) mod bytes;
 mod common;
 mod cubin;
 mod file;

@@ -121,7 +121,7 @@ pub(super) fn place(library: &Path, wheel: &str) -> Option<PathBuf> {
 }
 
 /// The first folder that has each of the probes, once.
-pub(super) fn folders(library: &Path) -> Vec<PathBuf> {
+pub(crate) fn folders(library: &Path) -> Vec<PathBuf> {
     let candidates = candidates(library);
     let mut found: Vec<PathBuf> = Vec::new();
     for (header, _) in PROBES {

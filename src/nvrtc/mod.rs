@@ -26,6 +26,8 @@ mod program;
 
 pub use bundle::{BundledHeaders, HeaderBundle, InstalledHeaders};
 pub use control::{CancelToken, Control};
+#[cfg(all(feature = "cache", not(loom)))]
+pub(crate) use headers::folders as toolkit_headers;
 pub use options::{
     CodeGeneration, Debugging, Diagnostics, FastCompile, Language, Options, Pch, PchMode,
     Preprocessor, Standard,

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::reader::{self, ModuleKind};
 
 /// Where the functions `__nv_*` come from.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Libdevice {
     /// The libdevice beside libNVVM, where a module declares an `__nv_*` function that none defines.
@@ -18,7 +21,7 @@ pub enum Libdevice {
     Never,
     /// These bytes (bitcode) in place of the one beside libNVVM, where [`Auto`](Libdevice::Auto)
     /// would take that.
-    Bytes(Arc<[u8]>),
+    Bytes(#[serde(with = "crate::artifact::bytes")] Arc<[u8]>),
 }
 
 /// Whether these bytes are a libdevice that libNVVM survives: bitcode that can be read to its end,
