@@ -1,0 +1,77 @@
+//! A library that lost its own lock. In a process of its own, since the library never gives it back and
+//! plain calls into it would hang from then on.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod common;
+
+use common::{toolkit, within};
+use cuda_program::error::Stage;
+use cuda_program::{Arch, Cubin, Error, Linker, Ptx, nvrtc};
+use rstest::rstest;
+
+fn ptx(body: &str) -> Ptx {
+    Ptx::from_text(format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n{body}"
+    ))
+    .unwrap()
+}
+
+fn cubin(version: &str, arch: Arch) -> Cubin {
+    let source = r#"extern "C" __global__ void k(int *p) { *p = 1; }"#;
+    let program = nvrtc::Program::new(&toolkit(version), "k.cu", source).unwrap();
+    let mut options = nvrtc::Options::new(arch);
+    options.code.relocatable = true;
+    program.compile(&options).unwrap()
+}
+
+/// A link of a cubin that passes the look before the call, and that the library refuses.
+fn refused_by_the_library(version: &str) -> Linker {
+    let (target, cubin) = if version.starts_with("13") {
+        (Arch::SM_90, cubin(version, Arch::SM_90A))
+    } else {
+        let mut bytes = cubin(version, Arch::SM_80).as_bytes().to_vec();
+        // `e_version` of the header.
+        bytes[0x14..0x18].fill(0xff);
+        (Arch::SM_80, Cubin::from_bytes(bytes).unwrap())
+    };
+    Linker::new(&toolkit(version), target).add_named("odd.cubin", cubin)
+}
+
+/// The library then keeps a lock of its own for ever.
+#[rstest]
+fn a_cubin_that_the_library_refuses_hinders_no_link_on_another_thread(
+    #[values("12.0", "12.4", "12.9", "13.5")] version: &str,
+) {
+    let good = cubin(version, Arch::SM_80);
+    within(120, || {
+        let refused = refused_by_the_library(version);
+        let Error::Library(error) = refused.link::<Cubin>().unwrap_err() else {
+            panic!("the library was to refuse it")
+        };
+        assert_eq!(error.stage, Stage::Add, "{error}");
+        let next = Linker::new(&toolkit(version), Arch::SM_80);
+        let ptx = next.clone().add(ptx(".visible .entry k() { ret; }\n"));
+        let both = next.add(&good);
+        std::thread::scope(|scope| {
+            for thread in 0..8 {
+                let (refused, ptx, both) = (&refused, &ptx, &both);
+                scope.spawn(move || {
+                    for _ in 0..5 {
+                        match thread % 4 {
+                            0 => drop(refused.link::<Cubin>().unwrap_err()),
+                            1 => assert!(both.link::<Cubin>().unwrap().kernel("k").is_some()),
+                            _ => assert!(ptx.link::<Cubin>().unwrap().kernel("k").is_some()),
+                        }
+                    }
+                });
+            }
+        });
+        let canary = std::thread::spawn(move || ptx.link::<Cubin>().unwrap());
+        assert!(canary.join().unwrap().kernel("k").is_some());
+    });
+}
