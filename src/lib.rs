@@ -57,6 +57,7 @@
 
 pub mod arch;
 pub mod artifact;
+mod bytes;
 #[cfg(all(feature = "cache", not(loom)))]
 pub mod cache;
 pub mod compile;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::bytes;
 use super::common::common;
 use crate::arch::{Arch, Suffix};
+use crate::bytes::u16_at;
 use crate::diagnostic::Diagnostic;
 use crate::error::{InvalidInput, Result};
 
@@ -214,9 +215,4 @@ fn arch_of(bytes: &[u8]) -> Option<Arch> {
         }
     }
     None
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    let two = bytes.get(at..)?.first_chunk::<2>()?;
-    Some(u16::from_le_bytes(*two))
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::key::Key;
+use crate::bytes::u64_at;
 
 /// The last byte counts the versions of this format.
 const MAGIC: [u8; 8] = *b"cudaprg\x01";
@@ -38,15 +39,10 @@ pub(super) fn open(key: &Key, bytes: &[u8]) -> Option<(Range<usize>, Duration)> 
     let (sealed, sum) = bytes.split_at_checked(sum_at)?;
     let whole = sealed.starts_with(&MAGIC)
         && sealed.get(KEY_AT..COST_AT)? == key.as_bytes()
-        && number(sealed, LENGTH_AT)? == sum_at.checked_sub(PAYLOAD_AT)? as u64
+        && u64_at(sealed, LENGTH_AT)? == sum_at.checked_sub(PAYLOAD_AT)? as u64
         && blake3::hash(sealed).as_bytes() == sum;
-    let cost = Duration::from_micros(number(sealed, COST_AT)?);
+    let cost = Duration::from_micros(u64_at(sealed, COST_AT)?);
     whole.then_some((PAYLOAD_AT..sum_at, cost))
-}
-
-fn number(bytes: &[u8], at: usize) -> Option<u64> {
-    let eight = bytes.get(at..)?.first_chunk()?;
-    Some(u64::from_le_bytes(*eight))
 }
 
 fn saturated(value: u128) -> u64 {

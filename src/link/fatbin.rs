@@ -8,6 +8,7 @@ use object::{Endianness, Object, ObjectSection};
 
 use super::input::InputKind;
 use crate::arch::Arch;
+use crate::bytes::{u16_at, u32_at, u64_at};
 
 /// The sections of a host object that hold fat binaries: of whole and of relocatable device code.
 const SECTIONS: [&str; 2] = [".nv_fatbin", "__nv_relfatbin"];
@@ -156,19 +157,8 @@ fn of_library(bytes: &[u8]) -> Result<Vec<Code>, String> {
     Ok(codes)
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    let bytes = bytes.get(at..at.checked_add(2)?)?;
-    Some(u16::from_le_bytes(bytes.try_into().ok()?))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let bytes = bytes.get(at..at.checked_add(4)?)?;
-    Some(u32::from_le_bytes(bytes.try_into().ok()?))
-}
-
 fn size_at(bytes: &[u8], at: usize) -> Option<usize> {
-    let bytes = bytes.get(at..at.checked_add(8)?)?;
-    usize::try_from(u64::from_le_bytes(bytes.try_into().ok()?)).ok()
+    usize::try_from(u64_at(bytes, at)?).ok()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::environment::Platform;
+use crate::bytes::{u16_at, u32_at, u64_at};
 
 /// How much of a file is looked at, in bytes: its headers lie well within.
 const HEAD: u64 = 4096;
@@ -151,22 +152,6 @@ fn check_elf(head: &[u8], length: u64) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-fn at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.first_chunk().copied()
-}
-
-fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
-    at(bytes, offset).map(u16::from_le_bytes)
-}
-
-fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
-    at(bytes, offset).map(u32::from_le_bytes)
-}
-
-fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
-    at(bytes, offset).map(u64::from_le_bytes)
 }
 
 #[cfg(test)]

@@ -32,18 +32,6 @@ pub(super) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = Attribute<'_>>
     })
 }
 
-/// Two bytes at an offset.
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    let two = bytes.get(at..)?.first_chunk()?;
-    Some(u16::from_le_bytes(*two))
-}
-
-/// Four bytes at an offset.
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    let four = bytes.get(at..)?.first_chunk()?;
-    Some(u32::from_le_bytes(*four))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -12,10 +12,11 @@ use object::elf::{
 };
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 
-use super::info::{self, attributes, u16_at, u32_at};
+use super::info::{self, attributes};
 use super::model::{Contents, CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
 use crate::arch::{Arch, Suffix};
 use crate::artifact::ptx::{ExternKind, ExternSymbol, brought_by_driver};
+use crate::bytes::{u16_at, u32_at};
 
 type Header = FileHeader64<Le>;
 type Sections<'a> = SectionTable<'a, Header>;

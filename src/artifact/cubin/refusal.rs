@@ -20,7 +20,7 @@ pub(super) fn problem(bytes: &[u8]) -> Option<String> {
     if bytes.len() < HEADER {
         return Some(format!("{} bytes are too few for a cubin", bytes.len()));
     }
-    let machine = super::info::u16_at(bytes, MACHINE_AT).unwrap_or(0);
+    let machine = crate::bytes::u16_at(bytes, MACHINE_AT).unwrap_or(0);
     if machine != CUDA {
         let named = match machine {
             62 => " (x86-64)",

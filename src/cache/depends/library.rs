@@ -7,6 +7,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::bytes::{u16_at, u32_at, u64_at};
 use crate::cache::key::Uncacheable;
 use crate::error::Library;
 use crate::sync::Mutex;
@@ -112,17 +113,17 @@ fn build_id(file: &mut File) -> Option<String> {
         return None;
     }
     let (table, size, count) = (
-        u64::from_le_bytes(at(&header, 32)?),
-        u64::from(u16::from_le_bytes(at(&header, 54)?)),
-        u64::from(u16::from_le_bytes(at(&header, 56)?)),
+        u64_at(&header, 32)?,
+        u64::from(u16_at(&header, 54)?),
+        u64::from(u16_at(&header, 56)?),
     );
     let table = read(file, table, size.checked_mul(count)?.min(MOST))?;
     for segment in table.chunks_exact(usize::try_from(size).ok().filter(|&size| size > 0)?) {
-        if u32::from_le_bytes(at(segment, 0)?) != NOTE {
+        if u32_at(segment, 0)? != NOTE {
             continue;
         }
-        let offset = u64::from_le_bytes(at(segment, 8)?);
-        let length = u64::from_le_bytes(at(segment, 32)?).min(MOST);
+        let offset = u64_at(segment, 8)?;
+        let length = u64_at(segment, 32)?.min(MOST);
         let id = read(file, offset, length).and_then(|notes| in_notes(&notes));
         if id.is_some() {
             return id;
@@ -134,9 +135,9 @@ fn build_id(file: &mut File) -> Option<String> {
 fn in_notes(mut notes: &[u8]) -> Option<String> {
     const BUILD_ID: u32 = 3;
     loop {
-        let name = u32::from_le_bytes(at(notes, 0)?) as usize;
-        let length = u32::from_le_bytes(at(notes, 4)?) as usize;
-        let kind = u32::from_le_bytes(at(notes, 8)?);
+        let name = u32_at(notes, 0)? as usize;
+        let length = u32_at(notes, 4)? as usize;
+        let kind = u32_at(notes, 8)?;
         let name_end = 12_usize.checked_add(name)?;
         let start = name_end.checked_next_multiple_of(4)?;
         let end = start.checked_add(length)?;
@@ -156,10 +157,6 @@ fn read(file: &mut File, offset: u64, length: u64) -> Option<Vec<u8>> {
     file.seek(SeekFrom::Start(offset)).ok()?;
     file.take(length).read_to_end(&mut bytes).ok()?;
     (bytes.len() as u64 == length).then_some(bytes)
-}
-
-fn at<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
-    bytes.get(at..)?.first_chunk().copied()
 }
 
 #[cfg(test)]

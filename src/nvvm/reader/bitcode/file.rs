@@ -5,6 +5,7 @@ use super::super::kind::WRAPPER_MAGIC;
 use super::super::look::LookError;
 use super::module::Module;
 use super::stream::walk;
+use crate::bytes::u32_at;
 
 const WHOLE_COPY: &str = "write the file again, or fetch a whole copy of it";
 
@@ -26,10 +27,7 @@ fn unwrapped(bytes: &[u8]) -> Result<&[u8], LookError> {
     if !bytes.starts_with(&WRAPPER_MAGIC) {
         return Ok(bytes);
     }
-    let field = |at: usize| {
-        let field = bytes.get(at..)?.first_chunk::<4>()?;
-        usize::try_from(u32::from_le_bytes(*field)).ok()
-    };
+    let field = |at: usize| usize::try_from(u32_at(bytes, at)?).ok();
     let inside = match (field(8), field(12), field(16)) {
         (Some(offset), Some(size), Some(_)) => offset
             .checked_add(size)
