@@ -14,6 +14,7 @@ mod not_found;
 
 pub use driver::{DriverError, DriverProblem, NoDriver, PtxTooNew};
 pub use input::{DialectError, InvalidInput};
+pub(crate) use library::major_minor;
 pub use library::{Library, LibraryError, Stage};
 pub use not_found::{Attempt, NotFound};
 

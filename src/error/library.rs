@@ -19,6 +19,19 @@ pub struct Library {
     pub path: PathBuf,
 }
 
+impl Library {
+    /// The major and minor number of its version.
+    pub(crate) fn major_minor(&self) -> Option<(u32, u32)> {
+        self.version.as_deref().and_then(major_minor)
+    }
+}
+
+/// The major and minor number of a version, as in `13.5` or `12.0.140`.
+pub(crate) fn major_minor(version: &str) -> Option<(u32, u32)> {
+    let mut parts = version.split('.').map(str::parse);
+    Some((parts.next()?.ok()?, parts.next()?.ok()?))
+}
+
 impl fmt::Display for Library {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;

@@ -173,7 +173,7 @@ fn check_lto(input: &str, lto: &LtoIr, target: Arch, library: &Library) -> Resul
     }
     let at = |place: usize| lto.as_bytes().get(place).copied().unwrap_or(0);
     let (container, ir) = (at(CONTAINER_AT), at(IR_AT));
-    let Some(version) = library.version.as_deref().and_then(numbers) else {
+    let Some(version) = library.major_minor() else {
         return Ok(());
     };
     // A library between two rows may read what the later writes.
@@ -196,10 +196,4 @@ fn check_lto(input: &str, lto: &LtoIr, target: Arch, library: &Library) -> Resul
         ),
         "link with a library as new as the compiler, or compile with the older toolkit",
     ))
-}
-
-/// The major and minor number of a version.
-pub(super) fn numbers(version: &str) -> Option<(u32, u32)> {
-    let mut parts = version.split('.').map(str::parse);
-    Some((parts.next()?.ok()?, parts.next()?.ok()?))
 }

@@ -123,8 +123,7 @@ impl Linker {
         self.options.check()?;
         let nvjitlink = self.toolkit.nvjitlink()?;
         let library = &nvjitlink.library;
-        let version = library.version.as_deref().and_then(check::numbers);
-        if let Some(version) = version {
+        if let Some(version) = library.major_minor() {
             self.options.check_version(version, library)?;
         }
         let inputs: Vec<Ready<'_>> = self
@@ -180,7 +179,7 @@ impl Linker {
             return Err(unsupported("linking to LTO IR", "nvJitLink 13.3 or later"));
         }
         // 13.0 takes the flag and makes nothing of it.
-        let version = library.version.as_deref().and_then(check::numbers);
+        let version = library.major_minor();
         if self.options.relocatable && version.is_some_and(|version| version < (13, 2)) {
             return Err(unsupported(
                 "a partial link (-r)",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::headers;
 use super::owners::{NVRTC, Owner, Package, owner};
-use crate::error::Library;
+use crate::error::{Library, major_minor};
 use crate::sys::NvrtcFailed;
 use crate::sys::bindings::nvrtc::NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
 
@@ -134,11 +134,9 @@ fn of_standard(
 
 /// Headers inside the compiler came with 13.3.
 fn carries_headers(version: Option<&str>) -> bool {
-    let Some((major, minor)) = version.and_then(|v| v.split_once('.')) else {
-        return false;
-    };
-    let number = |text: &str| text.parse::<u32>().unwrap_or(0);
-    (number(major), number(minor)) >= (13, 3)
+    version
+        .and_then(major_minor)
+        .is_some_and(|version| version >= (13, 3))
 }
 
 fn shown(folders: &[PathBuf], between: &str) -> String {

@@ -47,8 +47,7 @@ const LARGE: u64 = 32_764;
 
 fn limit(situation: &Situation<'_>) -> u64 {
     const SMALL: u64 = 4096;
-    let version = situation.nvvm.library.version.as_deref();
-    let first = version == Some("12.0") || version.is_some_and(|v| v.starts_with("12.0."));
+    let first = situation.nvvm.library.major_minor() == Some((12, 0));
     if first || situation.options.arch < Arch::SM_70 {
         SMALL
     } else {
