@@ -8,7 +8,6 @@
 mod call;
 #[cfg_attr(loom, allow(dead_code))]
 mod locale;
-#[cfg(not(loom))]
 mod one_thread;
 #[cfg(not(loom))]
 mod stack;
@@ -18,14 +17,4 @@ mod tests;
 
 pub(crate) use call::{Guarded, guarded, guarded_or_plain};
 pub(crate) use locale::process_writes_a_point;
-#[cfg(not(loom))]
-pub(crate) use one_thread::on_the_thread_of;
-
-/// The model checker calls no real library.
-#[cfg(loom)]
-pub(crate) fn on_the_thread_of<R>(
-    _library: &std::path::Path,
-    call: impl FnOnce() -> R,
-) -> crate::error::Result<R> {
-    Ok(call())
-}
+pub(crate) use one_thread::OneThread;

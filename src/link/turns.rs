@@ -10,26 +10,32 @@ use std::path::{Path, PathBuf};
 use parking_lot::{Mutex, RwLock};
 
 use crate::error::Result;
-use crate::guard::on_the_thread_of;
+use crate::guard::OneThread;
 
-/// Whether a library keeps its lock. Held for reading during a link, and for writing while inputs are
-/// tried, so that no link is inside the library when the lock is lost.
-type Kept = RwLock<bool>;
-
-/// One for each library, by its file. Held to look one up, never during a call.
-static LIBRARIES: Mutex<Vec<(PathBuf, &'static Kept)>> = Mutex::new(Vec::new());
-
-fn of(library: &Path) -> &'static Kept {
-    let mut all = LIBRARIES.lock();
-    if let Some((_, kept)) = all.iter().find(|(file, _)| file == library) {
-        return kept;
-    }
-    let kept: &'static Kept = Box::leak(Box::default());
-    all.push((library.to_owned(), kept));
-    kept
+/// What is known of one library.
+#[derive(Default)]
+struct Turns {
+    /// Whether the library keeps its lock. Held for reading during a link, and for writing while inputs
+    /// are tried, so that no link is inside the library when the lock is lost.
+    kept: RwLock<bool>,
+    /// The thread that the lock lets in.
+    thread: OneThread,
 }
 
-/// Links, after a trial of the inputs where there is one.
+/// One for each library, by its file. Held to look one up, never during a call.
+static LIBRARIES: Mutex<Vec<(PathBuf, &'static Turns)>> = Mutex::new(Vec::new());
+
+fn of(library: &Path) -> &'static Turns {
+    let mut all = LIBRARIES.lock();
+    if let Some((_, turns)) = all.iter().find(|(file, _)| file == library) {
+        return turns;
+    }
+    let turns: &'static Turns = Box::leak(Box::default());
+    all.push((library.to_owned(), turns));
+    turns
+}
+
+/// Links, after a trial of the inputs where there is one and the lock could still be lost.
 ///
 /// # Errors
 ///
@@ -39,18 +45,16 @@ pub(super) fn link<R: Send, E: Send>(
     trial: Option<impl FnOnce() -> Result<std::result::Result<(), E>> + Send>,
     link: impl FnOnce() -> Result<std::result::Result<R, E>> + Send,
 ) -> Result<std::result::Result<R, E>> {
-    let kept = of(library);
+    let Turns { kept, thread } = of(library);
     if let Some(trial) = trial {
         let mut kept = kept.write();
-        if let Err(refused) = on_the_thread_of(library, trial)?? {
-            *kept = true;
-            return Ok(Err(refused));
+        if !*kept {
+            if let Err(refused) = thread.run(trial)?? {
+                *kept = true;
+                return Ok(Err(refused));
+            }
         }
     }
     let kept = kept.read();
-    if *kept {
-        on_the_thread_of(library, link)?
-    } else {
-        link()
-    }
+    if *kept { thread.run(link)? } else { link() }
 }
