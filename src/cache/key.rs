@@ -41,9 +41,11 @@ impl FromStr for Key {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         blake3::Hash::from_hex(text)
             .map(|hash| Key(*hash.as_bytes()))
-            .map_err(|_| crate::error::Error::InvalidOptions {
-                problem: format!("{text:?} is no key of a cache"),
-                hint: "a key is 64 hexadecimal digits".to_owned(),
+            .map_err(|_| {
+                crate::error::Error::invalid_options(
+                    format!("{text:?} is no key of a cache"),
+                    "a key is 64 hexadecimal digits",
+                )
             })
     }
 }

@@ -42,10 +42,10 @@ pub(super) fn check(
     library: &Library,
 ) -> Result<Plan> {
     if inputs.is_empty() {
-        return Err(Error::InvalidOptions {
-            problem: "there is nothing to link".to_owned(),
-            hint: "add an input".to_owned(),
-        });
+        return Err(Error::invalid_options(
+            "there is nothing to link",
+            "add an input",
+        ));
     }
     let mut plan = Plan::default();
     let mut defined: BTreeMap<&str, &str> = BTreeMap::new();
@@ -99,13 +99,13 @@ pub(super) fn check(
     plan.kernels.sort_unstable();
     plan.kernels.dedup();
     if plan.modern && target < Arch::SM_100 && options.dialect == Dialect::Legacy {
-        return Err(Error::InvalidOptions {
-            problem: format!(
+        return Err(Error::invalid_options(
+            format!(
                 "an input is LTO IR of the newer dialect, which is linked for {target} with \
                  -nvvm-latest alone, and `dialect` is Legacy"
             ),
-            hint: "set `dialect` to Auto".to_owned(),
-        });
+            "set `dialect` to Auto",
+        ));
     }
     Ok(plan)
 }

@@ -365,12 +365,10 @@ fn size_of(folder: &Path) -> std::io::Result<Size> {
 
 fn check_path(folder: &Path) -> Result<()> {
     if folder.as_os_str().is_empty() || folder.to_str().is_none_or(|path| path.contains('\0')) {
-        return Err(Error::InvalidOptions {
-            problem: format!(
-                "the folder for headers, {folder:?}, is empty, no UTF-8, or holds a NUL byte"
-            ),
-            hint: "name one such as `nvrtc` in the user's folder for caches".to_owned(),
-        });
+        return Err(Error::invalid_options(
+            format!("the folder for headers, {folder:?}, is empty, no UTF-8, or holds a NUL byte"),
+            "name one such as `nvrtc` in the user's folder for caches",
+        ));
     }
     Ok(())
 }

@@ -50,6 +50,15 @@ enum Prefix {
     Common,
 }
 
+impl Prefix {
+    /// Notes a definition that no other module may share.
+    fn note(self, name: &Token<'_>, module: &mut Module) {
+        if self == Prefix::Visible {
+            module.exclusive.push(name.text.to_owned());
+        }
+    }
+}
+
 /// Whose signature it is that a body may follow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
@@ -211,9 +220,7 @@ impl<'a> Parser<'a> {
             Vec::new()
         };
         if self.body(&name, Of::Kernel)? {
-            if prefix == Prefix::Visible {
-                module.exclusive.push(name.text.to_owned());
-            }
+            prefix.note(&name, module);
             module.kernels.push(PtxKernel {
                 name: name.text.to_owned(),
                 linkage: match prefix {
@@ -249,9 +256,7 @@ impl<'a> Parser<'a> {
         }
         if self.body(&name, Of::Function)? {
             symbols.defined.insert(name.text);
-            if prefix == Prefix::Visible {
-                module.exclusive.push(name.text.to_owned());
-            }
+            prefix.note(&name, module);
             module.functions.push(name.text.to_owned());
         } else {
             symbols.declared.push((name.text, ExternKind::Function));
@@ -338,9 +343,7 @@ impl<'a> Parser<'a> {
                         symbols.declared.push((name.text, kind));
                     } else {
                         symbols.defined.insert(name.text);
-                        if prefix == Prefix::Visible {
-                            module.exclusive.push(name.text.to_owned());
-                        }
+                        prefix.note(&name, module);
                     }
                     continue;
                 }

@@ -79,9 +79,8 @@ impl Disk {
 }
 
 fn from_variables(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<Disk>> {
-    let refused = |name: &str, value: &OsString, hint: &str| Error::InvalidOptions {
-        problem: format!("{name} is {}", value.to_string_lossy()),
-        hint: hint.to_owned(),
+    let refused = |name: &str, value: &OsString, hint: &str| {
+        Error::invalid_options(format!("{name} is {}", value.to_string_lossy()), hint)
     };
     if let Some(value) = variable(SWITCH) {
         match value.to_str().map(str::to_ascii_lowercase).as_deref() {
