@@ -63,6 +63,7 @@ pub mod cache;
 pub mod compile;
 pub mod diagnostic;
 pub mod error;
+mod fresh;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod guard;

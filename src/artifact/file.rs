@@ -1,12 +1,11 @@
 //! Files that hold an artifact.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::fresh::fresh;
 
 /// Reads a whole file.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
@@ -29,7 +28,8 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let (mut file, draft) = create_draft(folder).map_err(failed)?;
+    let (draft, file) = fresh(folder, "cuda-program", |path| File::create_new(path));
+    let mut file = file.map_err(failed)?;
     let written = file
         .write_all(bytes)
         // A rename may reach the disk before the bytes do, and a power cut between the two would
@@ -43,22 +43,4 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
         let _ = fs::remove_file(&draft);
         failed(e)
     })
-}
-
-/// A new file with a name that no other writer has.
-fn create_draft(folder: &Path) -> io::Result<(File, std::path::PathBuf)> {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    loop {
-        let mut name = OsString::from(".cuda-program-");
-        name.push(std::process::id().to_string());
-        name.push("-");
-        name.push(COUNT.fetch_add(1, Ordering::Relaxed).to_string());
-        let path = folder.join(name);
-        match File::create_new(&path) {
-            Ok(file) => return Ok((file, path)),
-            // Left by a process of the same id that was killed while it wrote.
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(e),
-        }
-    }
 }

@@ -5,13 +5,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::hints;
 use crate::error::{Error, LibraryError, Result, Stage};
+use crate::fresh::fresh;
 use crate::guard::guarded;
 use crate::nvvm::escaped;
 use crate::sys::{Nvrtc, NvrtcFailed};
@@ -300,33 +300,17 @@ struct Part(PathBuf);
 
 impl Part {
     fn new(folder: &Path, name: &str) -> Result<Self> {
-        let path = unused(folder, name, |path| fs::create_dir(path))?;
-        Ok(Part(path))
+        let (path, made) = fresh(folder, name, |path| fs::create_dir(path));
+        match made {
+            Ok(()) => Ok(Part(path)),
+            Err(e) => Err(Error::io("create", &path, &e)),
+        }
     }
 }
 
 impl Drop for Part {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Does something with a name beside the place that nobody else uses.
-fn unused(
-    folder: &Path,
-    name: &str,
-    mut make: impl FnMut(&Path) -> std::io::Result<()>,
-) -> Result<PathBuf> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    loop {
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        // Processes of two machines or containers may have one number.
-        let path = folder.join(format!(".{name}.{}.{number}", std::process::id()));
-        match make(&path) {
-            Ok(()) => return Ok(path),
-            Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(Error::io("create", &path, &e)),
-        }
     }
 }
 
