@@ -6,7 +6,7 @@
     reason = "a failed helper is a failed test"
 )]
 
-#[path = "common/random.rs"]
+#[path = "../src/testing/random.rs"]
 mod random;
 
 mod artifact {

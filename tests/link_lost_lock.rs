@@ -8,26 +8,14 @@
 )]
 
 mod common;
+#[path = "common/inputs.rs"]
+mod inputs;
 
 use common::{toolkit, within};
 use cuda_program::error::Stage;
-use cuda_program::{Arch, Cubin, Error, Linker, Ptx, nvrtc};
+use cuda_program::{Arch, Cubin, Error, Linker};
+use inputs::{cubin, ptx};
 use rstest::rstest;
-
-fn ptx(body: &str) -> Ptx {
-    Ptx::from_text(format!(
-        ".version 8.0\n.target sm_80\n.address_size 64\n{body}"
-    ))
-    .unwrap()
-}
-
-fn cubin(version: &str, arch: Arch) -> Cubin {
-    let source = r#"extern "C" __global__ void k(int *p) { *p = 1; }"#;
-    let program = nvrtc::Program::new(&toolkit(version), "k.cu", source).unwrap();
-    let mut options = nvrtc::Options::new(arch);
-    options.code.relocatable = true;
-    program.compile(&options).unwrap()
-}
 
 /// A link of a cubin that passes the look before the call, and that the library refuses.
 fn refused_by_the_library(version: &str) -> Linker {

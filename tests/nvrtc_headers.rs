@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
-#[path = "common/own_process.rs"]
-mod own_process;
+#[path = "../src/testing/process.rs"]
+mod process;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use common::{NEWEST, toolkit};
 use cuda_program::nvrtc::{BundledHeaders, HeaderBundle, Options, Program};
 use cuda_program::{Arch, Error, Ptx, Toolkit};
-use own_process::in_a_process_of_its_own;
+use process::again_in_a_process_of_its_own;
 use rstest::rstest;
 use tempfile::TempDir;
 
@@ -199,7 +199,7 @@ fn a_missing_builtins_library_is_named_with_its_package(
     #[case] library: &str,
     #[case] package: &str,
 ) {
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let said = without_builtins(version, &[(library, library)]);
         let file = format!(
             "libnvrtc-builtins.so.{version} must lie beside [tree]/{}/{library}, and it does not",
@@ -212,7 +212,7 @@ fn a_missing_builtins_library_is_named_with_its_package(
 
 #[test]
 fn the_builtins_of_another_version_are_named_as_what_does_not_fit() {
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let said = without_builtins(
             "12.9",
             &[
@@ -229,7 +229,7 @@ fn the_builtins_of_another_version_are_named_as_what_does_not_fit() {
 
 #[test]
 fn other_builtins_under_the_right_name_are_called_damaged() {
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let tree = nvrtc_alone("13.5", &[("libnvrtc.so.13", "libnvrtc.so.13")]);
         let other = nvrtc_alone(
             "13.0",
@@ -256,7 +256,7 @@ fn other_builtins_under_the_right_name_are_called_damaged() {
 
 #[test]
 fn builtins_that_are_cut_off_are_an_error_and_not_the_end_of_the_process() {
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let tree = nvrtc_alone("13.5", &[("libnvrtc.so.13", "libnvrtc.so.13")]);
         let real = toolkit("13.5").nvrtc().unwrap().library.path.clone();
         let name = "libnvrtc-builtins.so.13.5";
@@ -339,7 +339,7 @@ fn where_the_toolkit_has_its_headers_none_are_installed_for_want_of_them() {
 
 #[test]
 fn where_nvrtc_lies_alone_its_own_headers_stand_in() {
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let tree = nvrtc_13();
         let alone = Toolkit::at(tree.path()).unwrap();
         let error = compile(&alone, "cuda_fp16.h", &sm_90()).unwrap_err();
@@ -442,7 +442,7 @@ fn the_raw_flag_is_refused_in_favour_of_the_field() {
 #[test]
 fn processes_and_threads_that_install_at_once_never_see_half() {
     const FOLDER: &str = "CUDA_PROGRAM_TEST_FOLDER";
-    if own_process::inside() {
+    if process::inside() {
         let folder = std::env::var_os(FOLDER).unwrap();
         let options = bundled(BundledHeaders::Folder(folder.into()));
         std::thread::scope(|scope| {
@@ -456,7 +456,7 @@ fn processes_and_threads_that_install_at_once_never_see_half() {
     let bundle = bundle();
     let children: Vec<_> = (0..2)
         .map(|_| {
-            let mut again = own_process::again(&[(FOLDER, folder.path())]);
+            let mut again = process::again(&[(FOLDER, folder.path())]);
             let piped = std::process::Stdio::piped;
             again.stdout(piped()).stderr(piped()).spawn().unwrap()
         })
@@ -470,7 +470,7 @@ fn processes_and_threads_that_install_at_once_never_see_half() {
     });
     assert!(bundle.installed(folder.path()).is_some());
     for child in children {
-        own_process::check(&child.wait_with_output().unwrap());
+        process::check(&child.wait_with_output().unwrap());
     }
     assert!(bundle.installed(folder.path()).is_some());
     assert_eq!(names(folder.path()).len(), 1, "{:?}", names(folder.path()));

@@ -11,7 +11,7 @@ use rstest::rstest;
 
 #[path = "reader/damage.rs"]
 mod damage;
-#[path = "common/random.rs"]
+#[path = "../src/testing/random.rs"]
 mod random;
 
 fn fixture(name: &str) -> Vec<u8> {

@@ -3,6 +3,7 @@
 use super::fake;
 use crate::error::{Error, Stage};
 use crate::nvvm::{Dialect, Libdevice, Options, Program};
+use crate::testing::random::Random;
 use crate::{Arch, Ptx, Result};
 
 fn compile(program: &Program) -> Result<Ptx> {
@@ -75,13 +76,8 @@ fn no_handle_outlives_its_program_and_none_is_made_before_it_is_needed() {
 }
 
 /// Bytes flipped, cut out and doubled, the same each time.
-fn damaged(whole: &[u8], seed: &mut u64) -> Vec<u8> {
-    let mut roll = |sides: usize| {
-        *seed ^= *seed << 13;
-        *seed ^= *seed >> 7;
-        *seed ^= *seed << 17;
-        usize::try_from(*seed % sides as u64).unwrap_or_default()
-    };
+fn damaged(whole: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut roll = |sides| random.below(sides);
     let mut bytes = whole.to_vec();
     for _ in 0..=roll(4) {
         let at = roll(bytes.len());
@@ -119,7 +115,7 @@ fn damage_never_panics_on_its_way_to_the_library(
 ) {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/");
     let whole = std::fs::read(format!("{root}{file}")).unwrap();
-    let mut seed = 0x9e37_79b9_7f4a_7c15;
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut seen = [0; 2];
     for n in 0..400 {
         let program = fake::program();
@@ -132,7 +128,7 @@ fn damage_never_panics_on_its_way_to_the_library(
             Options::new(Arch::SM_100)
         };
         let result = program
-            .replace_module("k.ll", damaged(&whole, &mut seed))
+            .replace_module("k.ll", damaged(&whole, &mut random))
             .and_then(|()| program.verify(&options));
         seen[usize::from(result.is_ok())] += 1;
     }

@@ -5,7 +5,11 @@
 mod common;
 mod jobs;
 mod keys;
+#[path = "../../src/testing/process.rs"]
+mod process;
 mod processes;
+#[path = "../../src/testing/random.rs"]
+mod random;
 mod surroundings;
 mod threads;
 
@@ -77,23 +81,18 @@ impl Compiler for Maker {
     }
 }
 
-const INSIDE: &str = "CUDA_PROGRAM_TEST_INSIDE";
+const TOLD: &str = "CUDA_PROGRAM_TEST_TOLD";
 
 /// What the calling test was told by the process that runs it again, where it is run again.
 pub fn told() -> Option<String> {
-    std::env::var(INSIDE).ok()
+    std::env::var(TOLD).ok()
 }
 
 /// The calling test, to be run again in a process of its own, which is told something.
 pub fn again(told: &str) -> Command {
-    let thread = std::thread::current();
-    let name = thread
-        .name()
-        .expect("the harness names a test's thread after it");
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = process::again(&[(TOLD, told)]);
     command
-        .args([name, "--exact", "--nocapture", "--include-ignored"])
-        .env(INSIDE, told)
+        .arg("--include-ignored")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

@@ -11,6 +11,8 @@ use cuda_program::compile::{Compiler, Job, Output};
 use rstest::rstest;
 
 use super::common::{toolkit, within};
+use super::process;
+use super::random::Random;
 use super::{Counting, Maker, again, files, told};
 
 fn before(folder: &Path, max_bytes: u64) -> Cached<Counting<Maker>> {
@@ -19,26 +21,8 @@ fn before(folder: &Path, max_bytes: u64) -> Cached<Counting<Maker>> {
         .disk(&Disk::at(folder).max_bytes(max_bytes))
 }
 
-/// Numbers that look random, and are the same each time.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
 fn succeeds(child: Child) {
-    let run = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&run.stdout);
-    assert!(
-        run.status.success() && said.contains("1 passed"),
-        "{said}{}",
-        String::from_utf8_lossy(&run.stderr)
-    );
+    process::check(&child.wait_with_output().unwrap());
 }
 
 /// Artifacts of 1 kB to 1 MB, which take from one write to hundreds of pages.
@@ -72,7 +56,7 @@ fn writers_that_are_killed_at_any_instant_leave_no_wrong_artifact(#[case] kills:
             wait_for_the_mark(writer);
         }
         for mut writer in writers {
-            std::thread::sleep(Duration::from_micros(random.below(3000)));
+            std::thread::sleep(Duration::from_micros(random.below(3000) as u64));
             writer.kill().unwrap();
             let status = writer.wait().unwrap();
             assert!(!status.success(), "it was killed");
@@ -178,7 +162,7 @@ fn thousand_jobs(seed: u64, folder: &Path) {
     for _ in 0..1000 {
         // 300 artifacts of 20 kB to 50 kB are twice what the folder holds, and some are asked for
         // more often than others.
-        let n = random.below(300).min(random.below(300)) as usize;
+        let n = random.below(300).min(random.below(300));
         let length = 20_000 + n * 100;
         let output = cached.compile(&Maker::job(n, length)).unwrap();
         assert_eq!(output, Maker::output(n, length));

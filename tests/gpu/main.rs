@@ -10,7 +10,7 @@ mod launches;
 mod math;
 mod modules;
 mod numbers;
-#[path = "../common/random.rs"]
+#[path = "../../src/testing/random.rs"]
 mod random;
 #[path = "../common/raw.rs"]
 mod raw;

@@ -5,21 +5,7 @@ use cuda_program::{Arch, Cubin, Error, Linker, LtoIr, Ptx, nvrtc};
 use rstest::rstest;
 
 use crate::common::{NEWEST, toolkit};
-
-fn ptx(body: &str) -> Ptx {
-    Ptx::from_text(format!(
-        ".version 8.0\n.target sm_80\n.address_size 64\n{body}"
-    ))
-    .unwrap()
-}
-
-fn cubin(version: &str, arch: Arch) -> Cubin {
-    let source = r#"extern "C" __global__ void k(int *p) { *p = 1; }"#;
-    let program = nvrtc::Program::new(&toolkit(version), "k.cu", source).unwrap();
-    let mut options = nvrtc::Options::new(arch);
-    options.code.relocatable = true;
-    program.compile(&options).unwrap()
-}
+use crate::inputs_of_links::{cubin, ptx};
 
 #[rstest]
 fn a_finished_cubin_which_no_library_links_is_refused(

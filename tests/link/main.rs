@@ -8,6 +8,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/inputs.rs"]
+mod inputs_of_links;
 #[path = "../common/raw.rs"]
 mod raw;
 

@@ -7,18 +7,12 @@ use cuda_program::{Arch, Cubin, Error, Linker, LtoIr, Ptx};
 use rstest::rstest;
 
 use crate::common::{NEWEST, toolkit};
+use crate::inputs_of_links::ptx;
 use crate::raw;
 
 const KERNEL: &str = r#"extern "C" __device__ int f(int);
 extern "C" __global__ void k(int *p) { *p = f(*p); }"#;
 const FUNCTION: &str = r#"extern "C" __device__ int f(int x) { return x + 1; }"#;
-
-fn ptx(body: &str) -> Ptx {
-    Ptx::from_text(format!(
-        ".version 8.0\n.target sm_80\n.address_size 64\n{body}"
-    ))
-    .unwrap()
-}
 
 fn lto(version: &str, source: &str) -> LtoIr {
     LtoIr::from_bytes(raw::nvrtc_ltoir(&toolkit(version), source, "sm_80")).unwrap()

@@ -1,16 +1,10 @@
 //! Links on many threads at once, good and bad ones.
 
-use cuda_program::{Arch, Cubin, Linker, LtoIr, Ptx, nvrtc};
+use cuda_program::{Arch, Cubin, Linker, LtoIr, nvrtc};
 use rstest::rstest;
 
 use crate::common::{toolkit, within};
-
-fn ptx(body: &str) -> Ptx {
-    Ptx::from_text(format!(
-        ".version 8.0\n.target sm_80\n.address_size 64\n{body}"
-    ))
-    .unwrap()
-}
+use crate::inputs_of_links::ptx;
 
 fn lto(version: &str, source: &str) -> LtoIr {
     let program = nvrtc::Program::new(&toolkit(version), "k.cu", source).unwrap();

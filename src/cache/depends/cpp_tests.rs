@@ -9,16 +9,7 @@ use super::{Cpp, Fields, Folders};
 use crate::Arch;
 use crate::cache::key::{Key, Uncacheable};
 use crate::nvrtc::{Options, PchMode};
-
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
+use crate::testing::folder_of;
 
 fn options() -> Options {
     Options::new(Arch::SM_90)
@@ -63,7 +54,7 @@ fn a_source_without_includes_depends_on_no_folder() {
 fn a_declared_folder_counts_by_its_content() {
     let source = "#include <x.h>";
     let with = |text: &str| {
-        let folder = folder(&[("x.h", text)]);
+        let folder = folder_of(&[("x.h", text)]);
         let mut options = options();
         let folders = &mut options.preprocessor.include_folders;
         folders.push(folder.path().to_owned());
@@ -75,7 +66,7 @@ fn a_declared_folder_counts_by_its_content() {
 
 #[test]
 fn the_headers_of_the_toolkit_count_by_content_and_place_where_they_are_asked_for() {
-    let (one, other) = (folder(&[("x.h", "1")]), folder(&[("x.h", "1")]));
+    let (one, other) = (folder_of(&[("x.h", "1")]), folder_of(&[("x.h", "1")]));
     let mut options = options();
     let key_of = |options: &Options, toolkit: &tempfile::TempDir| {
         key("k.cu", "#include <x.h>", &[], options, &[toolkit.path()]).unwrap()
@@ -92,7 +83,7 @@ fn the_headers_of_the_toolkit_count_by_content_and_place_where_they_are_asked_fo
 /// A toolkit's headers include what macros stand for, and a user may name their folder too.
 #[test]
 fn a_declared_folder_of_the_toolkit_is_trusted_as_the_toolkit_is() {
-    let toolkit = folder(&[("x.h", "#include HEADER"), ("sub/y.h", "#include HEADER")]);
+    let toolkit = folder_of(&[("x.h", "#include HEADER"), ("sub/y.h", "#include HEADER")]);
     let mut options = options();
     for folder in [toolkit.path().to_owned(), toolkit.path().join("sub")] {
         options.preprocessor.include_folders = vec![folder];
@@ -103,7 +94,7 @@ fn a_declared_folder_of_the_toolkit_is_trusted_as_the_toolkit_is() {
 
 #[test]
 fn a_file_beside_the_source_is_undeclared_until_it_is_in_memory_or_not_looked_at() {
-    let beside = folder(&[("x.h", "")]);
+    let beside = folder_of(&[("x.h", "")]);
     let name = beside.path().join("k.cu");
     let name = name.to_str().unwrap();
     let source = "#include \"x.h\"";
@@ -118,7 +109,7 @@ fn a_file_beside_the_source_is_undeclared_until_it_is_in_memory_or_not_looked_at
 
 #[test]
 fn a_file_beside_a_header_in_memory_is_undeclared_too() {
-    let beside = folder(&[("x.h", "")]);
+    let beside = folder_of(&[("x.h", "")]);
     let header = beside.path().join("m.h");
     let headers = [(header.to_str().unwrap(), "#include \"x.h\"")];
     let reason = refused("int x;", &headers, &options());

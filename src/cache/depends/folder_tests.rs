@@ -9,16 +9,7 @@ use rstest::rstest;
 
 use super::folder::{Folders, Memo, Trust};
 use crate::cache::key::{Key, Uncacheable};
-
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = folder.path().join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
+use crate::testing::folder_of;
 
 fn hash(folder: &tempfile::TempDir) -> Result<[u8; 32], Uncacheable> {
     Folders::default().hash(folder.path(), Trust::User)
@@ -27,7 +18,7 @@ fn hash(folder: &tempfile::TempDir) -> Result<[u8; 32], Uncacheable> {
 #[test]
 fn folders_with_the_same_files_have_the_same_hash_wherever_they_lie() {
     let files = [("a.h", "1"), ("sub/b.h", "2")];
-    assert_eq!(hash(&folder(&files)), hash(&folder(&files)));
+    assert_eq!(hash(&folder_of(&files)), hash(&folder_of(&files)));
 }
 
 #[rstest]
@@ -39,13 +30,13 @@ fn folders_with_the_same_files_have_the_same_hash_wherever_they_lie() {
 #[case(&[("a.h1", ""), ("b.h", "2")])]
 #[case(&[])]
 fn another_content_or_another_name_is_another_hash(#[case] files: &[(&str, &str)]) {
-    let one = hash(&folder(&[("a.h", "1"), ("b.h", "2")])).unwrap();
-    assert_ne!(hash(&folder(files)).unwrap(), one);
+    let one = hash(&folder_of(&[("a.h", "1"), ("b.h", "2")])).unwrap();
+    assert_ne!(hash(&folder_of(files)).unwrap(), one);
 }
 
 #[test]
 fn a_change_is_seen_even_where_length_and_time_stay() {
-    let (folders, folder) = (Folders::default(), folder(&[("sub/a.h", "1")]));
+    let (folders, folder) = (Folders::default(), folder_of(&[("sub/a.h", "1")]));
     let path = folder.path().join("sub/a.h");
     let first = folders.hash(folder.path(), Trust::User).unwrap();
     assert_eq!(folders.hash(folder.path(), Trust::User), Ok(first));
@@ -70,7 +61,7 @@ fn a_change_is_seen_even_where_length_and_time_stay() {
 #[case("#include HEADER", "macro")]
 #[case("const char *built = __TIME__;", "time")]
 fn what_leads_out_of_a_folder_is_refused_with_the_file(#[case] text: &str, #[case] says: &str) {
-    let refused = hash(&folder(&[("sub/a.h", text), ("x.h", "")])).unwrap_err();
+    let refused = hash(&folder_of(&[("sub/a.h", text), ("x.h", "")])).unwrap_err();
     assert!(refused.reason.contains("sub/a.h"), "{refused}");
     assert!(refused.reason.contains(says), "{refused}");
 }
@@ -78,13 +69,13 @@ fn what_leads_out_of_a_folder_is_refused_with_the_file(#[case] text: &str, #[cas
 #[test]
 fn a_way_up_that_stays_in_the_folder_is_fine() {
     let files = [("sub/deep/a.h", "#include \"../../x.h\""), ("x.h", "")];
-    assert!(hash(&folder(&files)).is_ok());
+    assert!(hash(&folder_of(&files)).is_ok());
 }
 
 #[test]
 fn a_folder_that_is_not_there_is_as_an_empty_one() {
-    let nowhere = folder(&[]).path().join("none");
-    let empty = hash(&folder(&[]));
+    let nowhere = folder_of(&[]).path().join("none");
+    let empty = hash(&folder_of(&[]));
     assert_eq!(Folders::default().hash(&nowhere, Trust::User), empty);
 }
 
@@ -92,7 +83,7 @@ fn a_folder_that_is_not_there_is_as_an_empty_one() {
 #[test]
 fn links_are_followed_and_circles_end() {
     use std::os::unix::fs::symlink;
-    let (there, here) = (folder(&[("x.h", "1")]), folder(&[("a.h", "")]));
+    let (there, here) = (folder_of(&[("x.h", "1")]), folder_of(&[("a.h", "")]));
     let plain = hash(&here).unwrap();
     symlink(here.path(), here.path().join("circle")).unwrap();
     assert_eq!(hash(&here), Ok(plain));
@@ -108,7 +99,7 @@ fn links_are_followed_and_circles_end() {
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_a_folder_is_refused_and_not_waited_for() {
-    let folder = folder(&[]);
+    let folder = folder_of(&[]);
     let made = std::process::Command::new("mkfifo")
         .arg(folder.path().join("pipe"))
         .status();
@@ -133,7 +124,7 @@ impl Memo for Remembered {
 fn a_toolkits_headers_are_read_once_and_again_when_one_changed() {
     let (memo, toolkit) = (
         Remembered::default(),
-        folder(&[("sub/a.h", "1"), ("b.h", "2")]),
+        folder_of(&[("sub/a.h", "1"), ("b.h", "2")]),
     );
     let write = |name: &str, text: &str, age: u64| {
         let path = toolkit.path().join(name);
