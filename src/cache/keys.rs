@@ -119,6 +119,7 @@ impl Keys {
         }
         check_flags("extra", &options.extra)?;
         check_flags("ptxas", &options.ptxas)?;
+        check_flags("nvvm", &options.nvvm)?;
         self.nvjitlink(fields)
     }
 

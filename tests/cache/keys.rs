@@ -103,6 +103,19 @@ fn the_same_job_has_the_same_key_and_any_other_has_another() {
     }
 }
 
+#[rstest]
+#[case(link::Options::new().extra("-x=a.txt"), "`extra`")]
+#[case(link::Options::new().ptxas("-optf"), "`ptxas`")]
+#[case(link::Options::new().nvvm("-x=a.txt"), "`nvvm`")]
+fn a_link_whose_flags_could_name_a_file_has_no_key(
+    #[case] options: link::Options,
+    #[case] field: &str,
+) {
+    let job = Job::link(Arch::SM_90, options, Emit::Cubin).with_input("a", InputKind::Ptx, "a");
+    let refused = job.key(&toolkit("13.5")).unwrap_err();
+    assert!(refused.reason.contains(field), "{refused}");
+}
+
 #[test]
 fn every_version_of_the_toolkit_has_keys_of_its_own() {
     let versions = ["12.0", "12.4", "12.9", "13.0", "13.5"];
