@@ -32,7 +32,8 @@ pub struct LtoIr {
     #[serde(with = "bytes")]
     bytes: Vec<u8>,
     arch: Option<Arch>,
-    kernels: Vec<String>,
+    /// None where nobody said.
+    kernels: Option<Vec<String>>,
     #[serde(default)]
     lowered: BTreeMap<String, String>,
     diagnostics: Vec<Diagnostic>,
@@ -46,7 +47,7 @@ struct Stored {
     #[serde(default)]
     arch: Option<Arch>,
     #[serde(default)]
-    kernels: Vec<String>,
+    kernels: Option<Vec<String>>,
     #[serde(default)]
     lowered: BTreeMap<String, String>,
     #[serde(default)]
@@ -77,14 +78,14 @@ impl LtoIr {
     }
 
     fn named(input: &str, bytes: Vec<u8>) -> Result<Self> {
-        LtoIr::new(input, bytes, Vec::new(), None)
+        LtoIr::new(input, bytes, None, None)
     }
 
     /// LTO IR with what its maker knows about it, which no header says.
     pub(crate) fn new(
         input: &str,
         bytes: Vec<u8>,
-        kernels: Vec<String>,
+        kernels: Option<Vec<String>>,
         arch: Option<Arch>,
     ) -> Result<Self> {
         let refused = |problem: String, hint: &str| InvalidInput {
@@ -153,19 +154,28 @@ impl LtoIr {
         self.llvm_version().is_some_and(|version| version > 7)
     }
 
-    /// The kernels that its maker said are in it; empty also means that nobody said.
+    /// The kernels that its maker said are in it; empty also where nobody said, which
+    /// [`knows_kernels`](LtoIr::knows_kernels) tells apart.
     ///
     /// The bytes cannot be asked, so a link is checked against this list: nvJitLink may drop a
-    /// kernel without a word.
+    /// kernel of libNVVM's without a word.
     #[must_use]
     pub fn kernels(&self) -> &[String] {
-        &self.kernels
+        self.kernels.as_deref().unwrap_or_default()
+    }
+
+    /// Whether its maker said which kernels are in it: `nvvm::Program` does. NVRTC does not, nor do
+    /// bytes alone; [`with_kernels`](LtoIr::with_kernels) says it for them. A link is then checked for
+    /// those of other inputs, and for being empty.
+    #[must_use]
+    pub fn knows_kernels(&self) -> bool {
+        self.kernels.is_some()
     }
 
     /// The same LTO IR, said to hold these kernels.
     #[must_use]
     pub fn with_kernels(mut self, kernels: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.kernels = kernels.into_iter().map(Into::into).collect();
+        self.kernels = Some(kernels.into_iter().map(Into::into).collect());
         self
     }
 

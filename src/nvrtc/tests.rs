@@ -1,0 +1,2 @@
+//! Compilations in a process that writes a decimal comma.
+
