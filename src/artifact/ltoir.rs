@@ -104,8 +104,10 @@ impl LtoIr {
         }
         let read = arch_of(&bytes);
         if let (Some(said), Some(read)) = (arch, read) {
-            // The header has no place for `f`, so only numbers can be compared.
-            if said.number() != read.number() {
+            // The header has no place for `f`, so only numbers can be compared; and it keeps the number
+            // that sm_110 had when it was sm_101.
+            let renamed = said.number() == 110 && read.number() == 101;
+            if said.number() != read.number() && !renamed {
                 return Err(refused(
                     format!("it is said to be for `{said}`, and its header says `{read}`"),
                     "compile it again for the architecture that is meant",
@@ -131,7 +133,8 @@ impl LtoIr {
     /// The architecture it was made for, where it is known.
     ///
     /// Its maker knows it whole. Read back from bytes alone, `sm_100f` becomes `sm_100`: the
-    /// header holds the number and whether it is `a`, and nothing of `f`.
+    /// header holds the number and whether it is `a`, and nothing of `f`. `sm_110` becomes `sm_101`,
+    /// the name that it had before CUDA 13.
     #[must_use]
     pub fn arch(&self) -> Option<Arch> {
         self.arch

@@ -58,9 +58,16 @@ pub(super) fn flags(options: &Options, kind: Option<&str>) -> Result<Flags> {
     diagnostics(options, &mut list);
     pch(options, &mut list);
     if let Some(file) = &options.time_trace {
+        // The library adds the ending to whatever it is given.
+        let Some(stem) = path(file)?.strip_suffix(".json") else {
+            return Err(refused(
+                format!("`time_trace` is {}, which does not end in `.json`", file.display()),
+                "give it that ending, which the library writes",
+            ));
+        };
         // The library ends the process where it cannot write there.
         check_writable(file)?;
-        list.value("--fdevice-time-trace", Some(path(file)?), (12, 9));
+        list.value("--fdevice-time-trace", Some(stem), (12, 9));
     }
     if let Some(file) = &options.timings {
         if file != Path::new("-") {

@@ -40,8 +40,8 @@ pub struct Options {
     /// Precompiled headers.
     #[serde(default)]
     pub pch: Pch,
-    /// `--fdevice-time-trace=…`: the file for a trace of where the compiler's time goes, as JSON. From
-    /// NVRTC 12.9 on.
+    /// `--fdevice-time-trace=…`: the file, with a name that ends in `.json`, for a trace of where the
+    /// compiler's time goes. From NVRTC 12.9 on.
     #[serde(default)]
     pub time_trace: Option<PathBuf>,
     /// `--time=…`: the file that a table of the compiler's phases and their times, as CSV, is added

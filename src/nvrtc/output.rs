@@ -67,12 +67,12 @@ fn checked<T>(
     })
 }
 
-/// Says so where nothing of the source is left. The library does not: a template that no name
-/// expression asks for, or a device function that no kernel calls, is dropped in silence.
+/// Says so where there is nothing to launch or to link with. The library does not: it drops a template
+/// that no name expression asks for, and a device function that no kernel calls.
 fn warn_if_empty(kind: &str, is_empty: bool, context: &mut Context<'_>) {
     if is_empty {
         let text = format!(
-            "the {kind} is empty: the source has no kernel; ask for a template by \
+            "the {kind} has no kernel, and no function either; ask for a template by \
              `add_name_expression`, or keep device functions by `code.relocatable`"
         );
         let warning = Diagnostic::new(Severity::Warning, text);
@@ -109,7 +109,7 @@ make!(
     &[],
     ptx,
     |bytes, _| Ptx::from_bytes(bytes),
-    |ptx: &Ptx| ptx.kernels().is_empty() && ptx.functions().is_empty() && ptx.exclusive().is_empty()
+    |p: &Ptx| p.kernels().is_empty() && p.functions().is_empty() && p.exclusive().is_empty()
 );
 make!(
     Cubin,
@@ -117,7 +117,7 @@ make!(
     &[],
     cubin,
     |bytes, _| Cubin::from_bytes(bytes),
-    |cubin: &Cubin| !cubin.defines()
+    |c: &Cubin| c.kernels().is_empty() && c.functions().is_empty() && c.exclusive().is_empty()
 );
 // Nobody can say which kernels it has: the library does not, and the bytes cannot be read.
 make!(
