@@ -112,7 +112,10 @@ impl sealed::Finish for LtoIr {
     const FETCH: crate::sys::Fetch = crate::sys::Fetch::LtoIr;
 
     fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
-        let kernels = context.plan.kernels_known.then(|| context.plan.kernels.clone());
+        let kernels = context
+            .plan
+            .kernels_known
+            .then(|| context.plan.kernels.clone());
         match LtoIr::new("LTO IR", bytes, kernels, Some(context.arch)) {
             Ok(lto) => Ok(lto.with_diagnostics(context.diagnostics)),
             Err(e) => Err(context.wrong(

@@ -81,7 +81,9 @@ pub(super) fn attempt<R>(
     // The library may come to its end all the same after it was told to stop by a panic.
     let code = match (compiled, &panic) {
         (Err(code), _) => Some(code),
-        (Ok(()), Some(_)) => Some(NvrtcFailed(crate::sys::bindings::nvrtc::NVRTC_ERROR_CANCELLED)),
+        (Ok(()), Some(_)) => Some(NvrtcFailed(
+            crate::sys::bindings::nvrtc::NVRTC_ERROR_CANCELLED,
+        )),
         (Ok(()), None) => None,
     };
     if let Some(code) = code {

@@ -75,7 +75,6 @@ pub(super) const FLAGS: Known = &[
     ),
     (&["device-int128"], Field("language.int128")),
     (&["device-float128"], Field("language.float128")),
-    (&["restrict"], Field("language.restrict")),
     (&["minimal"], Field("language.minimal")),
     (
         &["disable-warnings", "w"],
@@ -134,6 +133,13 @@ pub(super) const FLAGS: Known = &[
     (
         &["modify-stack-limit"],
         Do("leave it out: the crate gives the compiler a stack of its own"),
+    ),
+    (
+        &["restrict"],
+        Do(
+            "mark the pointers `__restrict__` instead: the library would keep the flag for all later \
+             programs of the process",
+        ),
     ),
     (
         &["fdevice-syntax-only"],
@@ -205,7 +211,6 @@ mod tests {
         language.device_by_default = true;
         language.int128 = true;
         language.float128 = true;
-        language.restrict = true;
         language.minimal = true;
         let said = &mut options.diagnostics;
         said.disable_warnings = true;

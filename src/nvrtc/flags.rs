@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::extra;
 use super::options::{FastCompile, Options, Standard, WarningKind};
-use crate::artifact::{Artifact, LtoIr};
+use crate::artifact::{Artifact, Cubin, LtoIr};
 use crate::error::{Error, Result};
 use crate::guard::process_writes_a_point;
 use crate::options::{check_extra, check_jump_table_density};
@@ -61,7 +61,10 @@ pub(super) fn flags(options: &Options, kind: Option<&str>) -> Result<Flags> {
         // The library adds the ending to whatever it is given.
         let Some(stem) = path(file)?.strip_suffix(".json") else {
             return Err(refused(
-                format!("`time_trace` is {}, which does not end in `.json`", file.display()),
+                format!(
+                    "`time_trace` is {}, which does not end in `.json`",
+                    file.display()
+                ),
                 "give it that ending, which the library writes",
             ));
         };
@@ -112,6 +115,18 @@ fn check(options: &Options, kind: Option<&str>) -> Result<()> {
             ),
             "compile for sm_100 or newer, or leave it out",
         ));
+    }
+    let for_ptxas = [
+        ("max_registers", code.max_registers.is_some()),
+        ("ptxas", !code.ptxas.is_empty()),
+    ];
+    if kind.is_some_and(|kind| kind != Cubin::KIND) {
+        if let Some((field, _)) = for_ptxas.iter().find(|(_, set)| *set) {
+            return Err(refused(
+                format!("`code.{field}` is for ptxas, which makes cubins alone"),
+                "compile to `Cubin`, or give it to the linker instead",
+            ));
+        }
     }
     if code.optimised_lto && kind.is_some_and(|kind| kind != LtoIr::KIND) {
         return Err(refused(
@@ -242,7 +257,6 @@ fn language(options: &Options, list: &mut List) {
     );
     list.when(language.int128, "--device-int128", ALL);
     list.when(language.float128, "--device-float128", (12, 9));
-    list.when(language.restrict, "--restrict", ALL);
     list.when(language.minimal, "--minimal", (12, 4));
     list.when(
         options.preprocessor.no_source_include,

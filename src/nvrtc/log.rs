@@ -20,6 +20,15 @@ pub(super) fn parse(log: &str, otherwise: Severity) -> Vec<Diagnostic> {
     messages
 }
 
+/// The log without remarks on inlining, which the library goes on making after a compilation that asked
+/// for them.
+pub(super) fn without_remarks(log: &str) -> String {
+    let is_other = |line: &&str| !line.starts_with(REMARK);
+    log.split_inclusive('\n').filter(is_other).collect()
+}
+
+const REMARK: &str = "remark: ";
+
 fn message(line: &str) -> Option<Diagnostic> {
     // What quotes the source is indented, whatever it says.
     if line.starts_with([' ', '\t']) {
@@ -28,6 +37,9 @@ fn message(line: &str) -> Option<Diagnostic> {
     if let Some(rest) = line.strip_prefix("nvrtc: ") {
         let (severity, text) = severity(rest)?;
         return Some(Diagnostic::new(severity, text));
+    }
+    if let Some(remark) = line.strip_prefix(REMARK).and_then(of_inlining) {
+        return Some(remark);
     }
     if let Some(text) = line.strip_prefix("Remark: ") {
         return Some(Diagnostic::new(Severity::Note, text));
@@ -63,6 +75,19 @@ fn message(line: &str) -> Option<Diagnostic> {
         diagnostic.line = Some(number.parse().ok()?);
         Some(diagnostic)
     })
+}
+
+/// `file:1:2: text`.
+fn of_inlining(line: &str) -> Option<Diagnostic> {
+    let (place, text) = line.split_once(": ")?;
+    let mut parts = place.rsplitn(3, ':');
+    let column = parts.next()?.parse().ok()?;
+    let number = parts.next()?.parse().ok()?;
+    let mut diagnostic = Diagnostic::new(Severity::Note, text);
+    diagnostic.module = Some(parts.next()?.to_owned());
+    diagnostic.line = Some(number);
+    diagnostic.column = Some(column);
+    Some(diagnostic)
 }
 
 /// `ptxas error   : text`, or `ptxas application ptx input, line 9; fatal   : text`.
@@ -116,6 +141,8 @@ mod tests {
     #[case("nvrtc: error: unrecognized option", "error: unrecognized option")]
     #[case("anything else", "warning: anything else")]
     #[case("Warning #629-D: do not match", "warning: #629-D: do not match")]
+    #[case("remark: k.cu:1:63: f inlined", "note: k.cu:1:63: f inlined")]
+    #[case("remark: what is no place", "note: what is no place")]
     #[case("Catastrophic error: cannot open", "error: cannot open")]
     #[case("Command-line error: invalid", "error: invalid")]
     #[case(
@@ -135,6 +162,13 @@ mod tests {
         let read = parse(line, Severity::Warning);
         let shown_now: Vec<_> = read.iter().map(ToString::to_string).collect();
         assert_eq!(shown_now, [shown]);
+    }
+
+    #[test]
+    fn remarks_can_be_left_out_and_nothing_else_is() {
+        let log = "k.cu(1): warning: a\n  remark: quoted\nremark: k.cu:1:2: inlined\nlast";
+        let left = "k.cu(1): warning: a\n  remark: quoted\nlast";
+        assert_eq!(without_remarks(log), left);
     }
 
     #[test]

@@ -62,7 +62,8 @@ pub struct CodeGeneration {
     pub relocatable: bool,
     /// `--extensible-whole-program`. Default: off.
     pub extensible_whole_program: bool,
-    /// `--maxrregcount=…`: the most registers a function may use.
+    /// `--maxrregcount=…`: the most registers a function may use. Refused for everything but
+    /// [`Cubin`](crate::Cubin), since PTX and LTO IR do not hold it: give it to what finishes them.
     pub max_registers: Option<u32>,
     /// `--ftz=…`: flush single-precision denormals to zero. Default: keep them.
     pub ftz: Option<bool>,
@@ -82,7 +83,8 @@ pub struct CodeGeneration {
     pub no_signed_zeros: bool,
     /// `--extra-device-vectorization`. Default: off.
     pub extra_vectorization: bool,
-    /// `--ptxas-options=…`, one flag each. Cubins alone are made by ptxas; elsewhere they do nothing.
+    /// `--ptxas-options=…`, one flag each. Refused for everything but [`Cubin`](crate::Cubin): ptxas
+    /// makes nothing else.
     pub ptxas: Vec<String>,
     /// `--split-compile=…`: threads for the optimiser, 0 for one a processor.
     pub split_compile: Option<u32>,
@@ -161,6 +163,10 @@ impl Preprocessor {
 }
 
 /// The language of the source.
+///
+/// There is no field for `--restrict`: from NVRTC 12.4 on a compilation with it makes all later ones
+/// of the process, whoever's they are, take it that pointers do not overlap. `__restrict__` on the
+/// pointers does the same for their kernel alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -177,8 +183,6 @@ pub struct Language {
     pub int128: bool,
     /// `--device-float128`: the type `__float128`, from sm_100 and NVRTC 12.9 on.
     pub float128: bool,
-    /// `--restrict`: pointer parameters of kernels do not overlap.
-    pub restrict: bool,
     /// `--minimal`: leave language features out for speed. From NVRTC 12.4 on.
     pub minimal: bool,
 }

@@ -321,6 +321,14 @@ impl Program {
         if done.as_ref().is_ok_and(|done| done.again) {
             done = attempt()?;
         }
+        let tidied = |log| {
+            let log = work.log(log);
+            if options.diagnostics.inline_remarks {
+                log
+            } else {
+                log::without_remarks(&log)
+            }
+        };
         let outcome = match done {
             Ok(mut done) => {
                 let State {
@@ -332,12 +340,12 @@ impl Program {
                 if wanted.pch {
                     *pch = done.pch;
                 }
-                done.log = work.log(done.log);
+                done.log = tidied(done.log);
                 work.finish(done.pch, automatic, headers, &nvrtc.library.path)?;
                 Ok(done)
             }
             Err(mut failed) => {
-                failed.log = work.log(failed.log);
+                failed.log = tidied(failed.log);
                 Err((failed, flags))
             }
         };

@@ -1,2 +1,1 @@
 //! Compilations in a process that writes a decimal comma.
-

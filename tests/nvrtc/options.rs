@@ -47,7 +47,6 @@ const CASES: &[Case] = &[
     ("default device", ALL, |o| o.language.device_by_default = true),
     ("int128", ALL, |o| o.language.int128 = true),
     ("float128", (12, 9), |o| { o.arch = Arch::SM_100; o.language.float128 = true; }),
-    ("restrict", ALL, |o| o.language.restrict = true),
     ("minimal", (12, 4), |o| o.language.minimal = true),
     ("c++03", ALL, |o| o.language.standard = Some(Standard::Cpp03)),
     ("c++11", ALL, |o| o.language.standard = Some(Standard::Cpp11)),
@@ -98,7 +97,7 @@ fn every_option_is_taken_from_the_version_on_that_is_said_and_refused_by_older_o
         }
         let made = if options.code.optimised_lto {
             program.compile::<LtoIr>(&options).map(drop)
-        } else if options.code.ptxas.is_empty() {
+        } else if options.code.ptxas.is_empty() && options.code.max_registers.is_none() {
             program.compile::<Ptx>(&options).map(drop)
         } else {
             program.compile::<Cubin>(&options).map(drop)
@@ -108,9 +107,14 @@ fn every_option_is_taken_from_the_version_on_that_is_said_and_refused_by_older_o
             continue;
         }
         let error = made.expect_err(name);
-        assert!(matches!(error, Error::Unsupported { .. }), "{name}: {error:#}");
         assert!(
-            error.to_string().contains(&format!("NVRTC {major}.{minor} or newer")),
+            matches!(error, Error::Unsupported { .. }),
+            "{name}: {error:#}"
+        );
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("NVRTC {major}.{minor} or newer")),
             "{name}: {error}"
         );
         // It costs the program nothing.
@@ -123,6 +127,7 @@ fn every_option_is_taken_from_the_version_on_that_is_said_and_refused_by_older_o
 #[case::lto("-dlto", "LtoIr")]
 #[case::optimised_lto("--gen-opt-lto", "code.optimised_lto")]
 #[case::check("-fdevice-syntax-only", "Program::check")]
+#[case::restrict("-restrict", "__restrict__")]
 #[case::optix("--optix-ir", "OptiX IR")]
 #[case::tile("--enable-tile", "Tile IR")]
 #[case::tile_only("-tile-only", "Tile IR")]
@@ -142,6 +147,8 @@ fn what_extra_may_not_hold_is_refused(#[case] flag: &str, #[case] hint: &str) {
 #[case::density(|o: &mut Options| o.code.jump_table_density = Some(102), "0 to 101")]
 #[case::float128(|o: &mut Options| o.language.float128 = true, "sm_100")]
 #[case::lto(|o: &mut Options| o.code.optimised_lto = true, "compile to `LtoIr`")]
+#[case::registers(|o: &mut Options| o.code.max_registers = Some(24), "makes cubins alone")]
+#[case::ptxas(|o: &mut Options| o.code.ptxas.push("-v".to_owned()), "give it to the linker")]
 #[case::numba(|o: &mut Options| o.debug.numba = true, "debug.full")]
 #[case::errors(|o: &mut Options| o.diagnostics.max_errors = Some(0), "1 or more")]
 #[case::lines(

@@ -147,8 +147,8 @@ fn errors_of_the_assembler_are_diagnostics_of_their_own() {
         .unwrap_err();
     let said = error.diagnostics();
     assert!(
-        said.iter().any(|d| d.severity == Severity::Error
-            && d.message.contains("too much shared data")),
+        said.iter()
+            .any(|d| d.severity == Severity::Error && d.message.contains("too much shared data")),
         "{error:?}"
     );
 }
