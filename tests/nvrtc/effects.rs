@@ -99,7 +99,7 @@ fn registers_are_limited_and_stacks_guarded_in_a_cubin() {
     let lines = |line: fn(usize) -> String| (0..64).map(line).collect::<String>();
     let loads = lines(|n| format!("int a{n} = p[{n}];"));
     let stores = lines(|n| format!("p[{n}] = a{};", 63 - n));
-    let barrier = "asm volatile(\"\" ::: \"memory\");";
+    let barrier = "__syncthreads();";
     let many = crate::program(NEWEST, &format!("{INT} {{ {loads} {barrier} {stores} }}"));
     let registers = |options: &Options| {
         let cubin: Cubin = many.compile(options).unwrap();
