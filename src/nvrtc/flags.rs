@@ -7,7 +7,6 @@ use super::extra;
 use super::options::{FastCompile, Options, Standard, WarningKind};
 use crate::artifact::{Artifact, Cubin, LtoIr};
 use crate::error::{Error, Result};
-use crate::guard::process_writes_a_point;
 use crate::options::{check_extra, check_jump_table_density};
 
 /// Major and minor; the oldest of the measured versions that takes a flag.
@@ -132,14 +131,6 @@ fn check(options: &Options, kind: Option<&str>) -> Result<()> {
         return Err(refused(
             "`code.optimised_lto` is for LTO IR alone".to_owned(),
             "compile to `LtoIr`, or leave it out",
-        ));
-    }
-    if code.split_compile.is_some_and(|threads| threads != 1) && !process_writes_a_point() {
-        return Err(refused(
-            "`code.split_compile` starts threads, which would read numbers with the decimal comma of \
-             the process's locale"
-                .to_owned(),
-            "leave it out, or set LC_NUMERIC to C",
         ));
     }
     if options.debug.numba && !options.debug.full {
