@@ -171,8 +171,8 @@ impl Program {
         &self.nvrtc.library
     }
 
-    /// What became of the precompiled header in the last compilation; none before it, and where the
-    /// library has no precompiled headers.
+    /// What became of the precompiled header in the last compilation that was to make or use one; none
+    /// before it.
     #[must_use]
     #[doc(alias = "nvrtcGetPCHCreateStatus")]
     pub fn pch_status(&self) -> Option<PchStatus> {

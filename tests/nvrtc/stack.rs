@@ -92,10 +92,8 @@ fn stack_limit() -> [u64; 2] {
         rlim_max: 0,
     };
     // SAFETY: a place for the limits.
-    assert_eq!(
-        unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) },
-        0
-    );
+    let got = unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
+    assert_eq!(got, 0);
     [limit.rlim_cur, limit.rlim_max]
 }
 
@@ -114,7 +112,8 @@ fn the_process_keeps_its_stack_limit_during_and_after_a_compilation(
             rlim_max: most,
         };
         // SAFETY: the limits are valid, and this process is the test's own.
-        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_STACK, &limit) }, 0);
+        let set = unsafe { libc::setrlimit(libc::RLIMIT_STACK, &limit) };
+        assert_eq!(set, 0);
         let before = stack_limit();
         assert!(before[0] < before[1]);
         let done = AtomicBool::new(false);
