@@ -32,8 +32,10 @@ pub struct LtoIr {
     #[serde(with = "bytes")]
     bytes: Vec<u8>,
     arch: Option<Arch>,
-    /// None where nobody said.
-    kernels: Option<Vec<String>>,
+    kernels: Vec<String>,
+    /// Whether there are no others.
+    #[serde(default)]
+    all_kernels: bool,
     #[serde(default)]
     lowered: BTreeMap<String, String>,
     diagnostics: Vec<Diagnostic>,
@@ -47,7 +49,9 @@ struct Stored {
     #[serde(default)]
     arch: Option<Arch>,
     #[serde(default)]
-    kernels: Option<Vec<String>>,
+    kernels: Vec<String>,
+    #[serde(default)]
+    all_kernels: bool,
     #[serde(default)]
     lowered: BTreeMap<String, String>,
     #[serde(default)]
@@ -58,7 +62,8 @@ impl TryFrom<Stored> for LtoIr {
     type Error = crate::error::Error;
 
     fn try_from(stored: Stored) -> Result<Self> {
-        let lto = LtoIr::new("LTO IR", stored.bytes, stored.kernels, stored.arch)?;
+        let mut lto = LtoIr::new("LTO IR", stored.bytes, stored.kernels, stored.arch)?;
+        lto.all_kernels = stored.all_kernels;
         Ok(lto
             .with_lowered_names(stored.lowered)
             .with_diagnostics(stored.diagnostics))
@@ -78,14 +83,14 @@ impl LtoIr {
     }
 
     fn named(input: &str, bytes: Vec<u8>) -> Result<Self> {
-        LtoIr::new(input, bytes, None, None)
+        LtoIr::new(input, bytes, Vec::new(), None)
     }
 
-    /// LTO IR with what its maker knows about it, which no header says.
+    /// LTO IR with what its maker knows about it, which no header says. There may be other kernels.
     pub(crate) fn new(
         input: &str,
         bytes: Vec<u8>,
-        kernels: Option<Vec<String>>,
+        kernels: Vec<String>,
         arch: Option<Arch>,
     ) -> Result<Self> {
         let refused = |problem: String, hint: &str| InvalidInput {
@@ -119,6 +124,7 @@ impl LtoIr {
             bytes,
             arch: arch.or(read),
             kernels,
+            all_kernels: false,
             lowered: BTreeMap::new(),
             diagnostics: Vec::new(),
         })
@@ -157,28 +163,29 @@ impl LtoIr {
         self.llvm_version().is_some_and(|version| version > 7)
     }
 
-    /// The kernels that its maker said are in it; empty also where nobody said, which
-    /// [`knows_kernels`](LtoIr::knows_kernels) tells apart.
+    /// The kernels that its maker said are in it; [`knows_kernels`](LtoIr::knows_kernels) tells whether
+    /// those are all.
     ///
     /// The bytes cannot be asked, so a link is checked against this list: nvJitLink may drop a
     /// kernel of libNVVM's without a word.
     #[must_use]
     pub fn kernels(&self) -> &[String] {
-        self.kernels.as_deref().unwrap_or_default()
+        &self.kernels
     }
 
-    /// Whether its maker said which kernels are in it: `nvvm::Program` does. NVRTC does not, nor do
-    /// bytes alone; [`with_kernels`](LtoIr::with_kernels) says it for them. A link is then checked for
-    /// those of other inputs, and for being empty.
+    /// Whether [`kernels`](LtoIr::kernels) are all there are: `nvvm::Program` knows. NVRTC does not,
+    /// nor do bytes alone; [`with_kernels`](LtoIr::with_kernels) says it for them. A link is then
+    /// checked for those that are known, and for being empty.
     #[must_use]
     pub fn knows_kernels(&self) -> bool {
-        self.kernels.is_some()
+        self.all_kernels
     }
 
-    /// The same LTO IR, said to hold these kernels.
+    /// The same LTO IR, said to hold these kernels and no others.
     #[must_use]
     pub fn with_kernels(mut self, kernels: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.kernels = Some(kernels.into_iter().map(Into::into).collect());
+        self.kernels = kernels.into_iter().map(Into::into).collect();
+        self.all_kernels = true;
         self
     }
 

@@ -125,6 +125,6 @@ make!(
     false,
     &["-dlto"],
     lto_ir,
-    |bytes, options: &Options| LtoIr::new("LTO IR", bytes, None, Some(options.arch)),
+    |bytes, options: &Options| LtoIr::new("LTO IR", bytes, Vec::new(), Some(options.arch)),
     |_: &LtoIr| false
 );
