@@ -16,7 +16,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
 ///
 /// The bytes go to a new file in the same folder first, since only within one file system does a
 /// rename replace the old file in one step.
-pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let failed = |e: io::Error| Error::io("write", path, &e);
     if path.file_name().is_none() {
         return Err(failed(io::Error::new(

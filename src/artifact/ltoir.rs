@@ -34,6 +34,9 @@ pub struct LtoIr {
     bytes: Vec<u8>,
     arch: Option<Arch>,
     kernels: Vec<String>,
+    /// Whether there are no others.
+    #[serde(default)]
+    all_kernels: bool,
     #[serde(default)]
     lowered: BTreeMap<String, String>,
     diagnostics: Vec<Diagnostic>,
@@ -49,6 +52,8 @@ struct Stored {
     #[serde(default)]
     kernels: Vec<String>,
     #[serde(default)]
+    all_kernels: bool,
+    #[serde(default)]
     lowered: BTreeMap<String, String>,
     #[serde(default)]
     diagnostics: Vec<Diagnostic>,
@@ -58,7 +63,8 @@ impl TryFrom<Stored> for LtoIr {
     type Error = crate::error::Error;
 
     fn try_from(stored: Stored) -> Result<Self> {
-        let lto = LtoIr::new("LTO IR", stored.bytes, stored.kernels, stored.arch)?;
+        let mut lto = LtoIr::new("LTO IR", stored.bytes, stored.kernels, stored.arch)?;
+        lto.all_kernels = stored.all_kernels;
         Ok(lto
             .with_lowered_names(stored.lowered)
             .with_diagnostics(stored.diagnostics))
@@ -81,7 +87,7 @@ impl LtoIr {
         LtoIr::new(input, bytes, Vec::new(), None)
     }
 
-    /// LTO IR with what its maker knows about it, which no header says.
+    /// LTO IR with what its maker knows about it, which no header says. There may be other kernels.
     pub(crate) fn new(
         input: &str,
         bytes: Vec<u8>,
@@ -104,8 +110,10 @@ impl LtoIr {
         }
         let read = arch_of(&bytes);
         if let (Some(said), Some(read)) = (arch, read) {
-            // The header has no place for `f`, so only numbers can be compared.
-            if said.number() != read.number() {
+            // The header has no place for `f`, so only numbers can be compared; and it keeps the number
+            // that sm_110 had when it was sm_101.
+            let renamed = said.number() == 110 && read.number() == 101;
+            if said.number() != read.number() && !renamed {
                 return Err(refused(
                     format!("it is said to be for `{said}`, and its header says `{read}`"),
                     "compile it again for the architecture that is meant",
@@ -117,6 +125,7 @@ impl LtoIr {
             bytes,
             arch: arch.or(read),
             kernels,
+            all_kernels: false,
             lowered: BTreeMap::new(),
             diagnostics: Vec::new(),
         })
@@ -131,7 +140,8 @@ impl LtoIr {
     /// The architecture it was made for, where it is known.
     ///
     /// Its maker knows it whole. Read back from bytes alone, `sm_100f` becomes `sm_100`: the
-    /// header holds the number and whether it is `a`, and nothing of `f`.
+    /// header holds the number and whether it is `a`, and nothing of `f`. `sm_110` becomes `sm_101`,
+    /// the name that it had before CUDA 13.
     #[must_use]
     pub fn arch(&self) -> Option<Arch> {
         self.arch
@@ -154,19 +164,29 @@ impl LtoIr {
         self.llvm_version().is_some_and(|version| version > 7)
     }
 
-    /// The kernels that its maker said are in it; empty also means that nobody said.
+    /// The kernels that its maker said are in it; [`knows_kernels`](LtoIr::knows_kernels) tells whether
+    /// those are all.
     ///
     /// The bytes cannot be asked, so a link is checked against this list: nvJitLink may drop a
-    /// kernel without a word.
+    /// kernel of libNVVM's without a word.
     #[must_use]
     pub fn kernels(&self) -> &[String] {
         &self.kernels
     }
 
-    /// The same LTO IR, said to hold these kernels.
+    /// Whether [`kernels`](LtoIr::kernels) are all there are: `nvvm::Program` knows. NVRTC does not,
+    /// nor do bytes alone; [`with_kernels`](LtoIr::with_kernels) says it for them. A link is then
+    /// checked for those that are known, and for being empty.
+    #[must_use]
+    pub fn knows_kernels(&self) -> bool {
+        self.all_kernels
+    }
+
+    /// The same LTO IR, said to hold these kernels and no others.
     #[must_use]
     pub fn with_kernels(mut self, kernels: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.kernels = kernels.into_iter().map(Into::into).collect();
+        self.all_kernels = true;
         self
     }
 

@@ -28,6 +28,7 @@ mod ltoir;
 mod ptx;
 
 pub use cubin::{Cubin, CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
+pub(crate) use file::write as write_file;
 pub use kind::Artifact;
 pub use ltoir::LtoIr;
 pub use ptx::{ExternKind, ExternSymbol, IsaVersion, Linkage, Parameter, Ptx, PtxKernel};

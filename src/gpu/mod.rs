@@ -63,6 +63,7 @@ mod link;
 mod load;
 mod module;
 mod near;
+mod nvrtc_program;
 mod prepare;
 mod program;
 mod ptx_versions;

@@ -170,7 +170,7 @@ fn names(ptx: &Ptx) -> Vec<String> {
 
 /// Whether a linker may write cubins of a form that came after the driver: CUDA 13 writes another ELF
 /// ABI (8) than CUDA 12 (7), and compatibility is promised within a major version.
-fn is_of_a_later_major(linker: &Library, driver: &Driver) -> bool {
+pub(super) fn is_of_a_later_major(linker: &Library, driver: &Driver) -> bool {
     let linker = linker
         .version
         .as_deref()

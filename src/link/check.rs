@@ -15,6 +15,8 @@ use crate::nvvm::Dialect;
 pub(super) struct Plan {
     /// The kernels that must come out.
     pub(super) kernels: Vec<String>,
+    /// Whether those are all of them: LTO IR may hold others that nobody named.
+    pub(super) kernels_known: bool,
     /// Whether an input is LTO IR.
     pub(super) lto: bool,
     /// Whether an input is LTO IR of the newer dialect.
@@ -47,7 +49,10 @@ pub(super) fn check(
             "add an input",
         ));
     }
-    let mut plan = Plan::default();
+    let mut plan = Plan {
+        kernels_known: true,
+        ..Plan::default()
+    };
     let mut defined: BTreeMap<&str, &str> = BTreeMap::new();
     for input in inputs {
         let (exclusive, undefined) = match &input.known {
@@ -69,9 +74,11 @@ pub(super) fn check(
                 plan.lto = true;
                 plan.modern |= lto.is_modern();
                 plan.kernels.extend(lto.kernels().iter().cloned());
+                plan.kernels_known &= lto.knows_kernels();
                 continue;
             }
             Known::Other(kind, bytes) => {
+                plan.kernels_known = false;
                 fatbin::check(*kind, bytes, target)
                     .map_err(|(problem, hint)| refused(input.name, problem, hint))?;
                 continue;

@@ -114,6 +114,9 @@ impl sealed::Finish for LtoIr {
     fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
         let kernels = context.plan.kernels.clone();
         match LtoIr::new("LTO IR", bytes, kernels, Some(context.arch)) {
+            Ok(lto) if context.plan.kernels_known => Ok(lto
+                .with_kernels(context.plan.kernels.iter())
+                .with_diagnostics(context.diagnostics)),
             Ok(lto) => Ok(lto.with_diagnostics(context.diagnostics)),
             Err(e) => Err(context.wrong(
                 format!("its LTO IR cannot be read: {e}"),

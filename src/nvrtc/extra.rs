@@ -26,6 +26,8 @@ pub(super) const FLAGS: Known = &[
     (&["prec-div"], Field("code.prec_div")),
     (&["fmad"], Field("code.fmad")),
     (&["use_fast_math"], Field("code.fast_math")),
+    (&["ffinite-math-only"], Field("code.finite_math")),
+    (&["fno-signed-zeros"], Field("code.no_signed_zeros")),
     (
         &["extra-device-vectorization"],
         Field("code.extra_vectorization"),
@@ -73,7 +75,6 @@ pub(super) const FLAGS: Known = &[
     ),
     (&["device-int128"], Field("language.int128")),
     (&["device-float128"], Field("language.float128")),
-    (&["restrict"], Field("language.restrict")),
     (&["minimal"], Field("language.minimal")),
     (
         &["disable-warnings", "w"],
@@ -100,6 +101,8 @@ pub(super) const FLAGS: Known = &[
         Field("diagnostics.brief"),
     ),
     (&["Wreorder"], Field("diagnostics.reorder")),
+    (&["Wconversion"], Field("diagnostics.conversion")),
+    (&["fmax-errors"], Field("diagnostics.max_errors")),
     (
         &["warning-as-error", "Werror"],
         Field("diagnostics.warnings_as_errors"),
@@ -111,6 +114,7 @@ pub(super) const FLAGS: Known = &[
         Field("debug.line_info"),
     ),
     (&["dopt"], Field("debug.optimised")),
+    (&["numba-debug"], Field("debug.numba")),
     (&["pch", "create-pch", "use-pch"], Field("pch.mode")),
     (&["pch-dir"], Field("pch.folder")),
     (&["pch-verbose"], Field("pch.verbose")),
@@ -119,27 +123,55 @@ pub(super) const FLAGS: Known = &[
         &["instantiate-templates-in-pch"],
         Field("pch.instantiate_templates"),
     ),
-    (&["fdevice-time-trace", "time"], Field("time_trace")),
+    (&["fdevice-time-trace"], Field("time_trace")),
+    (&["time"], Field("timings")),
     (
-        &["dlto", "dlink-time-opt", "gen-opt-lto"],
+        &["dlto", "dlink-time-opt"],
         Do("compile to `LtoIr` instead"),
     ),
+    (&["gen-opt-lto"], Field("code.optimised_lto")),
     (
         &["modify-stack-limit"],
         Do("leave it out: the crate gives the compiler a stack of its own"),
     ),
     (
-        &["fdevice-syntax-only", "optix-ir"],
-        Do("leave it out: it leaves nothing of what was asked for"),
+        &["restrict"],
+        Do(
+            "mark the pointers `__restrict__` instead: the library would keep the flag for all later \
+             programs of the process",
+        ),
+    ),
+    (
+        &["fdevice-syntax-only"],
+        Do("call `Program::check` instead"),
+    ),
+    (
+        &["optix-ir"],
+        Do("leave it out: OptiX IR is nothing that the crate makes"),
+    ),
+    (
+        &[
+            "enable-tile",
+            "tile-only",
+            "simt-only",
+            "default-tile",
+            "tile-as-default-execution-space",
+            "tile-preview",
+            "diagnose-implicit-tile-var",
+        ],
+        Do("leave it out: Tile IR is nothing that the crate makes, and would be lost"),
+    ),
+    (
+        &["utf-8"],
+        Do("leave it out: sources are UTF-8 as they are"),
     ),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Library;
     use crate::nvrtc::flags::flags;
-    use crate::nvrtc::{FastCompile, Options, PchMode, Standard};
+    use crate::nvrtc::{FastCompile, Options, Standard, WarningKind};
     use crate::options::tests::assert_fields_are_known;
 
     #[test]
@@ -155,6 +187,9 @@ mod tests {
         code.prec_div = Some(true);
         code.fmad = Some(true);
         code.fast_math = true;
+        code.finite_math = true;
+        code.no_signed_zeros = true;
+        code.optimised_lto = true;
         code.extra_vectorization = true;
         code.ptxas.push("-v".to_owned());
         code.split_compile = Some(2);
@@ -176,7 +211,6 @@ mod tests {
         language.device_by_default = true;
         language.int128 = true;
         language.float128 = true;
-        language.restrict = true;
         language.minimal = true;
         let said = &mut options.diagnostics;
         said.disable_warnings = true;
@@ -187,36 +221,35 @@ mod tests {
         said.error_numbers = Some(true);
         said.brief = Some(true);
         said.reorder = true;
-        said.warnings_as_errors = true;
+        said.conversion = true;
+        said.warnings_as_errors.push(WarningKind::AllWarnings);
+        said.max_errors = Some(4);
         said.version_ident = Some(true);
         options.debug.full = true;
         options.debug.line_info = true;
         options.debug.optimised = true;
-        options.pch.mode = PchMode::Create("made.pch".into());
-        options.pch.folder = Some("pch".into());
-        options.pch.verbose = true;
+        options.debug.numba = true;
+        options.pch.verbose = Some(true);
         options.pch.messages = Some(true);
         options.pch.instantiate_templates = Some(true);
         options.time_trace = Some(folder.path().join("trace.json"));
 
-        let newest = (u32::MAX, 0);
-        let library = Library {
-            name: "NVRTC".to_owned(),
-            version: None,
-            path: "libnvrtc.so".into(),
-        };
-        let mut all = flags(&options, newest, &library).unwrap();
+        options.timings = Some(folder.path().join("times.csv"));
+
+        let mut all = flags(&options, None).unwrap().list;
         // The crate's own.
         all.retain(|flag| flag != "--modify-stack-limit=false");
         options.diagnostics.error_numbers = Some(false);
-        options.pch.mode = PchMode::Use("made.pch".into());
-        all.extend(
-            flags(&options, newest, &library)
-                .unwrap()
-                .into_iter()
-                .filter(|flag| flag.starts_with("--no-display") || flag.starts_with("--use-pch")),
-        );
-        all.extend(["--pch", "--gpu-architecture=sm_100"].map(str::to_owned));
+        let other = flags(&options, None).unwrap().list;
+        all.extend(other.into_iter().filter(|f| f.starts_with("--no-display")));
+        let elsewhere = [
+            "--gpu-architecture=sm_100",
+            "--pch",
+            "--pch-dir=pch",
+            "--create-pch=made.pch",
+            "--use-pch=made.pch",
+        ];
+        all.extend(elsewhere.map(str::to_owned));
         assert!(all.len() > 50, "{all:?}");
         assert_fields_are_known(&all, FLAGS);
     }

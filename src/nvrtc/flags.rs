@@ -4,61 +4,92 @@ use std::fmt::Display;
 use std::path::Path;
 
 use super::extra;
-use super::options::{FastCompile, Options, PchMode, Standard};
-use crate::error::{Error, Library, Result};
+use super::options::{FastCompile, Options, Standard, WarningKind};
+use crate::artifact::{Artifact, Cubin, LtoIr};
+use crate::error::{Error, Result};
 use crate::options::{check_extra, check_jump_table_density};
 
 /// Major and minor; the oldest of the measured versions that takes a flag.
-type Needs = (u32, u32);
+pub(super) type Needs = (u32, u32);
 const ALL: Needs = (0, 0);
 
-/// The flags of the typed fields but the architecture's, then `extra`.
+/// What the library is given, and what is known of it.
+#[derive(Debug)]
+pub(super) struct Flags {
+    pub(super) list: Vec<String>,
+    needs: Vec<(String, Needs)>,
+}
+
+impl Flags {
+    /// The flag that the library of this version did not take, by its log, and what would take it.
+    ///
+    /// The library is asked by giving it the flag: versions between the measured ones may take it,
+    /// and none drops a flag without a word.
+    pub(super) fn lacking(&self, version: Needs, log: &str) -> Option<(&str, Needs)> {
+        self.needs
+            .iter()
+            .find(|(flag, needs)| {
+                let name = flag.split('=').next().unwrap_or(flag);
+                *needs > version && log.contains(name)
+            })
+            .map(|(flag, needs)| (flag.as_str(), *needs))
+    }
+
+    /// Adds a flag that needs a version.
+    pub(super) fn push(&mut self, flag: String, needs: Needs) {
+        self.list.push(flag.clone());
+        self.needs.push((flag, needs));
+    }
+}
+
+/// The flags of the typed fields but those of the architecture and of precompiled headers' files,
+/// then `extra`.
 ///
 /// # Errors
 ///
-/// For a flag that this version lacks, and for what `extra` may not hold.
-pub(super) fn flags(options: &Options, version: Needs, library: &Library) -> Result<Vec<String>> {
+/// For options that contradict each other or cannot be, and for what `extra` may not hold. `kind` is
+/// the artifact's; none where nothing is made.
+pub(super) fn flags(options: &Options, kind: Option<&str>) -> Result<Flags> {
+    check(options, kind)?;
     let mut list = List(Vec::new());
     code(options, &mut list);
     language(options, &mut list);
     diagnostics(options, &mut list);
-    pch(options, &mut list)?;
-    let density = options.code.jump_table_density;
-    check_jump_table_density("code.jump_table_density", density)?;
-    if options.language.float128 && options.arch < crate::Arch::SM_100 {
-        return Err(refused(
-            format!(
-                "`language.float128` is there from sm_100 on, not for {}",
-                options.arch
-            ),
-            "compile for sm_100 or newer, or leave it out",
-        ));
-    }
+    pch(options, &mut list);
     if let Some(file) = &options.time_trace {
+        // The library adds the ending to whatever it is given.
+        let Some(stem) = path(file)?.strip_suffix(".json") else {
+            return Err(refused(
+                format!(
+                    "`time_trace` is {}, which does not end in `.json`",
+                    file.display()
+                ),
+                "give it that ending, which the library writes",
+            ));
+        };
         // The library ends the process where it cannot write there.
         check_writable(file)?;
-        list.value("--fdevice-time-trace", Some(path(file)?), (12, 9));
+        list.value("--fdevice-time-trace", Some(stem), (12, 9));
     }
-    check_extra(&options.extra, extra::FLAGS)?;
-    if let Some((flag, (major, minor))) = list.0.iter().find(|(_, needs)| *needs > version) {
-        return Err(Error::Unsupported {
-            what: format!("the option `{flag}`"),
-            needs: format!("NVRTC {major}.{minor} or newer"),
-            library: library.clone(),
-        });
+    if let Some(file) = &options.timings {
+        if file != Path::new("-") {
+            check_writable(file)?;
+        }
+        list.value("--time", Some(path(file)?), (12, 4));
     }
-    let mut flags: Vec<String> = list.0.into_iter().map(|(flag, _)| flag).collect();
+    let needs = list.0;
+    let mut flags: Vec<String> = needs.iter().map(|(flag, _)| flag.clone()).collect();
     for define in &options.preprocessor.defines {
-        flags.push(format!("--define-macro={define}"));
+        flags.push(format!("--define-macro={}", line("defines", define)?));
     }
     for undefine in &options.preprocessor.undefines {
-        flags.push(format!("--undefine-macro={undefine}"));
+        flags.push(format!("--undefine-macro={}", line("undefines", undefine)?));
     }
     for folder in &options.preprocessor.include_folders {
         flags.push(format!("--include-path={}", path(folder)?));
     }
     for header in &options.preprocessor.pre_includes {
-        flags.push(format!("--pre-include={header}"));
+        flags.push(format!("--pre-include={}", line("pre_includes", header)?));
     }
     // The limit belongs to the process; the guard's own stack is deep enough.
     flags.push("--modify-stack-limit=false".to_owned());
@@ -68,8 +99,64 @@ pub(super) fn flags(options: &Options, version: Needs, library: &Library) -> Res
             format!("an option holds {flag:?}"),
             "take the NUL byte out",
         )),
-        None => Ok(flags),
+        None => Ok(Flags { list: flags, needs }),
     }
+}
+
+fn check(options: &Options, kind: Option<&str>) -> Result<()> {
+    let code = &options.code;
+    check_jump_table_density("code.jump_table_density", code.jump_table_density)?;
+    if options.language.float128 && options.arch < crate::Arch::SM_100 {
+        return Err(refused(
+            format!(
+                "`language.float128` is there from sm_100 on, not for {}",
+                options.arch
+            ),
+            "compile for sm_100 or newer, or leave it out",
+        ));
+    }
+    let for_ptxas = [
+        ("max_registers", code.max_registers.is_some()),
+        ("ptxas", !code.ptxas.is_empty()),
+    ];
+    if kind.is_some_and(|kind| kind != Cubin::KIND) {
+        if let Some((field, _)) = for_ptxas.iter().find(|(_, set)| *set) {
+            return Err(refused(
+                format!("`code.{field}` is for ptxas, which makes cubins alone"),
+                "compile to `Cubin`, or give it to the linker instead",
+            ));
+        }
+    }
+    if code.optimised_lto && kind.is_some_and(|kind| kind != LtoIr::KIND) {
+        return Err(refused(
+            "`code.optimised_lto` is for LTO IR alone".to_owned(),
+            "compile to `LtoIr`, or leave it out",
+        ));
+    }
+    if options.debug.numba && !options.debug.full {
+        return Err(refused(
+            "`debug.numba` is a form of full debugging information, which is off".to_owned(),
+            "set `debug.full` too",
+        ));
+    }
+    if options.diagnostics.max_errors == Some(0) {
+        return Err(refused(
+            "`diagnostics.max_errors` is 0".to_owned(),
+            "set it to 1 or more",
+        ));
+    }
+    check_extra(&options.extra, extra::FLAGS)
+}
+
+/// A text that the library would cut at the end of its first line.
+fn line<'a>(field: &str, text: &'a str) -> Result<&'a str> {
+    if text.contains(['\n', '\r']) {
+        return Err(refused(
+            format!("`preprocessor.{field}` holds {text:?}, which is more than one line"),
+            "write it as one line, or put it into a header",
+        ));
+    }
+    Ok(text)
 }
 
 struct List(Vec<(String, Needs)>);
@@ -114,7 +201,10 @@ fn code(options: &Options, list: &mut List) {
         ALL,
     );
     list.each("--ptxas-options", &code.ptxas);
-    list.value("--split-compile", code.split_compile, (12, 9));
+    list.value("--split-compile", code.split_compile, ALL);
+    list.when(code.optimised_lto, "--gen-opt-lto", ALL);
+    list.when(code.finite_math, "--ffinite-math-only", (13, 5));
+    list.when(code.no_signed_zeros, "--fno-signed-zeros", (13, 5));
     let fast = code.fast_compile.map(|fast| match fast {
         FastCompile::Off => "0",
         FastCompile::Min => "min",
@@ -129,6 +219,7 @@ fn code(options: &Options, list: &mut List) {
     list.when(options.debug.full, "--device-debug", ALL);
     list.when(options.debug.line_info, "--generate-line-info", ALL);
     list.when(options.debug.optimised, "--dopt=on", ALL);
+    list.when(options.debug.numba, "--numba-debug", (13, 5));
 }
 
 fn language(options: &Options, list: &mut List) {
@@ -157,7 +248,6 @@ fn language(options: &Options, list: &mut List) {
     );
     list.when(language.int128, "--device-int128", ALL);
     list.when(language.float128, "--device-float128", (12, 9));
-    list.when(language.restrict, "--restrict", ALL);
     list.when(language.minimal, "--minimal", (12, 4));
     list.when(
         options.preprocessor.no_source_include,
@@ -185,40 +275,40 @@ fn diagnostics(options: &Options, list: &mut List) {
     );
     list.value("--brief-diagnostics", said.brief, (12, 4));
     list.when(said.reorder, "--Wreorder", (13, 5));
-    list.when(
-        said.warnings_as_errors,
-        "--warning-as-error=all-warnings",
-        (13, 5),
-    );
+    list.when(said.conversion, "--Wconversion", (13, 5));
+    if !said.warnings_as_errors.is_empty() {
+        let kinds = said.warnings_as_errors.iter().map(|kind| match kind {
+            WarningKind::AllWarnings => "all-warnings",
+            WarningKind::Reorder => "reorder",
+            WarningKind::DeprecatedDeclarations => "deprecated-declarations",
+            WarningKind::Conversion => "conversion",
+        });
+        let kinds: Vec<&str> = kinds.collect();
+        list.value("--warning-as-error", Some(kinds.join(",")), (13, 5));
+    }
+    list.value("--fmax-errors", said.max_errors, (13, 5));
     list.value("--version-ident", said.version_ident, ALL);
 }
 
-fn pch(options: &Options, list: &mut List) -> Result<()> {
-    const PCH: Needs = (12, 9);
+/// The oldest of the measured versions with precompiled headers.
+pub(super) const PCH: Needs = (12, 9);
+
+fn pch(options: &Options, list: &mut List) {
     let pch = &options.pch;
-    match &pch.mode {
-        PchMode::Off => {}
-        PchMode::Automatic => list.when(true, "--pch", PCH),
-        PchMode::Create(file) => list.value("--create-pch", Some(path(file)?), PCH),
-        PchMode::Use(file) => list.value("--use-pch", Some(path(file)?), PCH),
-    }
-    let folder = pch.folder.as_deref().map(path).transpose()?;
-    list.value("--pch-dir", folder, PCH);
-    list.when(pch.verbose, "--pch-verbose=true", PCH);
+    list.value("--pch-verbose", pch.verbose, PCH);
     list.value("--pch-messages", pch.messages, PCH);
     list.value(
         "--instantiate-templates-in-pch",
         pch.instantiate_templates,
         PCH,
     );
-    Ok(())
 }
 
 fn refused(problem: String, hint: &str) -> Error {
     Error::invalid_options(problem, hint)
 }
 
-fn path(path: &Path) -> Result<&str> {
+pub(super) fn path(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| {
         refused(
             format!("the path {} is no UTF-8", path.display()),

@@ -12,9 +12,12 @@
 //! the error lists the folders and names the package that has it. NVRTC has none of the headers of
 //! standard C++; `<cuda/std/…>` stands in for them.
 
+mod archs;
+mod attempt;
 mod bundle;
 mod control;
 mod extra;
+mod failure;
 mod flags;
 mod headers;
 mod hints;
@@ -22,7 +25,11 @@ mod log;
 mod options;
 mod output;
 mod owners;
+mod pch;
 mod program;
+#[cfg(all(test, not(loom)))]
+mod tests;
+mod text;
 
 pub use bundle::{BundledHeaders, HeaderBundle, InstalledHeaders};
 pub use control::{CancelToken, Control};
@@ -30,7 +37,8 @@ pub use control::{CancelToken, Control};
 pub(crate) use headers::folders as toolkit_headers;
 pub use options::{
     CodeGeneration, Debugging, Diagnostics, FastCompile, Language, Options, Pch, PchMode,
-    Preprocessor, Standard,
+    Preprocessor, Standard, WarningKind,
 };
 pub use output::Output;
-pub use program::{PchStatus, Program};
+pub use pch::PchStatus;
+pub use program::Program;

@@ -40,10 +40,14 @@ pub struct Options {
     /// Precompiled headers.
     #[serde(default)]
     pub pch: Pch,
-    /// `--fdevice-time-trace=…`: the file for a trace of where the compiler's time goes. From NVRTC
-    /// 12.9 on.
+    /// `--fdevice-time-trace=…`: the file, with a name that ends in `.json`, for a trace of where the
+    /// compiler's time goes. From NVRTC 12.9 on.
     #[serde(default)]
     pub time_trace: Option<PathBuf>,
+    /// `--time=…`: the file that a table of the compiler's phases and their times, as CSV, is added
+    /// to; `-` is the log, and so a note among the diagnostics. From NVRTC 12.4 on.
+    #[serde(default)]
+    pub timings: Option<PathBuf>,
     /// Flags passed as they are, behind all others.
     #[serde(default)]
     pub extra: Vec<String>,
@@ -58,7 +62,8 @@ pub struct CodeGeneration {
     pub relocatable: bool,
     /// `--extensible-whole-program`. Default: off.
     pub extensible_whole_program: bool,
-    /// `--maxrregcount=…`: the most registers a function may use.
+    /// `--maxrregcount=…`: the most registers a function may use. Refused for everything but
+    /// [`Cubin`](crate::Cubin), since PTX and LTO IR do not hold it: give it to what finishes them.
     pub max_registers: Option<u32>,
     /// `--ftz=…`: flush single-precision denormals to zero. Default: keep them.
     pub ftz: Option<bool>,
@@ -70,12 +75,22 @@ pub struct CodeGeneration {
     pub fmad: Option<bool>,
     /// `--use_fast_math`. Default: off.
     pub fast_math: bool,
+    /// `--ffinite-math-only`: take it that no value is infinite or no number. From NVRTC 13.5 on.
+    /// Default: off.
+    pub finite_math: bool,
+    /// `--fno-signed-zeros`: take it that the sign of a zero does not matter. From NVRTC 13.5 on.
+    /// Default: off.
+    pub no_signed_zeros: bool,
     /// `--extra-device-vectorization`. Default: off.
     pub extra_vectorization: bool,
-    /// `--ptxas-options=…`, one flag each, for cubins.
+    /// `--ptxas-options=…`, one flag each. Refused for everything but [`Cubin`](crate::Cubin): ptxas
+    /// makes nothing else.
     pub ptxas: Vec<String>,
-    /// `--split-compile=…`: threads for the optimiser, 0 for one a processor. From NVRTC 12.9 on.
+    /// `--split-compile=…`: threads for the optimiser, 0 for one a processor.
     pub split_compile: Option<u32>,
+    /// `--gen-opt-lto`: optimise before the LTO IR is written. Refused for everything but
+    /// [`LtoIr`](crate::LtoIr). Default: off.
+    pub optimised_lto: bool,
     /// `--Ofast-compile=…`. From NVRTC 12.9 on.
     pub fast_compile: Option<FastCompile>,
     /// `--jump-table-density=…`, in percent, 0 to 101. From NVRTC 12.4 on.
@@ -148,6 +163,10 @@ impl Preprocessor {
 }
 
 /// The language of the source.
+///
+/// There is no field for `--restrict`: from NVRTC 12.4 on a compilation with it makes all later ones
+/// of the process, whoever's they are, take it that pointers do not overlap. `__restrict__` on the
+/// pointers does the same for their kernel alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
@@ -164,8 +183,6 @@ pub struct Language {
     pub int128: bool,
     /// `--device-float128`: the type `__float128`, from sm_100 and NVRTC 12.9 on.
     pub float128: bool,
-    /// `--restrict`: pointer parameters of kernels do not overlap.
-    pub restrict: bool,
     /// `--minimal`: leave language features out for speed. From NVRTC 12.4 on.
     pub minimal: bool,
 }
@@ -208,12 +225,32 @@ pub struct Diagnostics {
     pub error_numbers: Option<bool>,
     /// `--brief-diagnostics=…`: without the line of the source. From NVRTC 12.4 on.
     pub brief: Option<bool>,
-    /// `--Wreorder`. From NVRTC 13.5 on.
+    /// `--Wreorder`: warn of members that are initialised in another order than written. From NVRTC
+    /// 13.5 on.
     pub reorder: bool,
-    /// `--warning-as-error=all-warnings`. From NVRTC 13.5 on.
-    pub warnings_as_errors: bool,
+    /// `--Wconversion`: warn of conversions between numbers that may lose some. From NVRTC 13.5 on.
+    pub conversion: bool,
+    /// `--warning-as-error=…`: warnings that become errors. From NVRTC 13.5 on.
+    pub warnings_as_errors: Vec<WarningKind>,
+    /// `--fmax-errors=…`: end after so many errors, 1 at least. From NVRTC 13.5 on.
+    pub max_errors: Option<u32>,
     /// `--version-ident=…`: the compiler's version in the output.
     pub version_ident: Option<bool>,
+}
+
+/// Warnings that can become errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// `all-warnings`: every one.
+    AllWarnings,
+    /// `reorder`: those of [`reorder`](Diagnostics::reorder).
+    Reorder,
+    /// `deprecated-declarations`: uses of what is deprecated.
+    DeprecatedDeclarations,
+    /// `conversion`: those of [`conversion`](Diagnostics::conversion).
+    Conversion,
 }
 
 /// Information for debuggers and profilers.
@@ -227,22 +264,32 @@ pub struct Debugging {
     pub line_info: bool,
     /// `--dopt=on`: optimise all the same where [`full`](Debugging::full) is set.
     pub optimised: bool,
+    /// `--numba-debug`, which [`full`](Debugging::full) goes with: the form of debugging information
+    /// that Numba asks for. From NVRTC 13.5 on.
+    pub numba: bool,
 }
 
 /// Precompiled headers, from NVRTC 12.9 on.
+///
+/// The library uses one only in the process that made it, and only until its heap for them changes
+/// size; where one does not fit the compilation, it compiles without and says so in a warning. It
+/// does not look whether headers have changed, but the crate does: where a header in memory or a
+/// file on disk is another than it was, a precompiled one is made anew or refused. A header that
+/// newly appears in a folder searched before is not noticed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
 pub struct Pch {
     /// What is done with them.
     pub mode: PchMode,
-    /// `--pch-dir=…`: the folder, which only the same user should be able to write to.
+    /// Where files with relative names lie, and where [`Automatic`](PchMode::Automatic) makes a folder
+    /// of its own. Default: the current folder, and that for temporary files.
     pub folder: Option<PathBuf>,
-    /// `--pch-verbose=true`: say why one was not used.
-    pub verbose: bool,
-    /// `--pch-messages=…`: say that one was made or used.
+    /// `--pch-verbose=…`: say why one was not used. Default: on.
+    pub verbose: Option<bool>,
+    /// `--pch-messages=…`: say that one was made or used. Default: on.
     pub messages: Option<bool>,
-    /// `--instantiate-templates-in-pch=…`.
+    /// `--instantiate-templates-in-pch=…`. Default: on.
     pub instantiate_templates: Option<bool>,
 }
 
@@ -254,11 +301,20 @@ pub enum PchMode {
     /// Nothing.
     #[default]
     Off,
-    /// `--pch`: one is used where it fits, else made.
+    /// `--pch`: one that this program made is used where it fits, else one is made.
+    ///
+    /// They lie in a folder that only the same user may enter. Each program has its own, so that it
+    /// is never shared with another program, process or forked child; it goes away with the program.
     Automatic,
-    /// `--create-pch=…`.
+    /// `--create-pch=…`: one is made in this file, which another thread finds whole or not at all.
+    ///
+    /// Beside it lies a file `….made-by` that says what it was made of.
     Create(PathBuf),
-    /// `--use-pch=…`.
+    /// `--use-pch=…`: the one in this file is used, by this or another program.
+    ///
+    /// It is looked at before: a file that [`Create`](PchMode::Create) did not make in this process,
+    /// that has changed since, or whose headers have changed, is refused. A damaged one would end the
+    /// process.
     Use(PathBuf),
 }
 
@@ -275,6 +331,7 @@ impl Options {
             debug: Debugging::default(),
             pch: Pch::default(),
             time_trace: None,
+            timings: None,
             extra: Vec::new(),
         }
     }

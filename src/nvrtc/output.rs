@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::arch::Arch;
+use super::options::Options;
 use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, Library, Result};
 
 /// What a [`Program`](super::Program) compiles to: [`Ptx`], [`Cubin`] or [`LtoIr`].
@@ -16,7 +16,7 @@ impl Output for LtoIr {}
 
 /// What came, and what is known beside it.
 pub struct Context<'a> {
-    pub(super) arch: Arch,
+    pub(super) options: &'a Options,
     pub(super) library: &'a Library,
     pub(super) lowered: BTreeMap<String, String>,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -67,8 +67,21 @@ fn checked<T>(
     })
 }
 
+/// Says so where there is nothing to launch or to link with. The library does not: it drops a template
+/// that no name expression asks for, and a device function that no kernel calls.
+fn warn_if_empty(kind: &str, is_empty: bool, context: &mut Context<'_>) {
+    if is_empty {
+        let text = format!(
+            "the {kind} has no kernel, and no function either; ask for a template by \
+             `add_name_expression`, or keep device functions by `code.relocatable`"
+        );
+        let warning = Diagnostic::new(Severity::Warning, text);
+        context.diagnostics.push(warning);
+    }
+}
+
 macro_rules! make {
-    ($kind:ident, $real:literal, $flags:expr, $fetch:ident, $read:expr) => {
+    ($kind:ident, $real:literal, $flags:expr, $fetch:ident, $read:expr, $is_empty:expr) => {
         #[allow(private_interfaces, reason = "the trait is sealed")]
         impl sealed::Make for $kind {
             const REAL: bool = $real;
@@ -78,9 +91,10 @@ macro_rules! make {
                 raw.$fetch(guard)
             }
 
-            fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
-                let arch = context.arch;
-                let made = checked($kind::KIND, bytes, &context, |bytes| $read(bytes, arch))?;
+            fn finish(bytes: Vec<u8>, mut context: Context<'_>) -> Result<Self> {
+                let options = context.options;
+                let made = checked($kind::KIND, bytes, &context, |bytes| $read(bytes, options))?;
+                warn_if_empty($kind::KIND, $is_empty(&made), &mut context);
                 Ok(made
                     .with_lowered_names(context.lowered)
                     .with_diagnostics(context.diagnostics))
@@ -89,12 +103,28 @@ macro_rules! make {
     };
 }
 
-make!(Ptx, false, &[], ptx, |bytes: Vec<u8>, _| Ptx::from_bytes(
-    bytes
-));
-make!(Cubin, true, &[], cubin, |bytes: Vec<u8>, _| {
-    Cubin::from_bytes(bytes)
-});
-make!(LtoIr, false, &["-dlto"], lto_ir, |bytes: Vec<u8>, arch| {
-    LtoIr::new("LTO IR", bytes, Vec::new(), Some(arch))
-});
+make!(
+    Ptx,
+    false,
+    &[],
+    ptx,
+    |bytes, _| Ptx::from_bytes(bytes),
+    |p: &Ptx| p.kernels().is_empty() && p.functions().is_empty() && p.exclusive().is_empty()
+);
+make!(
+    Cubin,
+    true,
+    &[],
+    cubin,
+    |bytes, _| Cubin::from_bytes(bytes),
+    |c: &Cubin| c.kernels().is_empty() && c.functions().is_empty() && c.exclusive().is_empty()
+);
+// Nobody can say which kernels it has: the library does not, and the bytes cannot be read.
+make!(
+    LtoIr,
+    false,
+    &["-dlto"],
+    lto_ir,
+    |bytes, options: &Options| LtoIr::new("LTO IR", bytes, Vec::new(), Some(options.arch)),
+    |_: &LtoIr| false
+);

@@ -1,21 +1,25 @@
 //! A program: CUDA C++ in, PTX, a cubin or LTO IR out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::archs;
+use super::attempt::{Done, Input, attempt};
 use super::control::Control;
+use super::failure::{self, Compilation};
+use super::flags::{self, Flags, PCH};
 use super::options::{Options, PchMode};
 use super::output::{Context, Output};
-use super::{flags, headers, hints, log};
-use crate::diagnostic::Severity;
-use crate::error::{Error, InvalidInput, LibraryError, Result, Stage};
+use super::pch::{Automatic, PchStatus, Work};
+use super::text::{file_name, invalid, source, text};
+use super::{headers, log};
+use crate::arch::Arch;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{Error, Result};
 use crate::guard::{Guarded, guarded};
-use crate::nvvm::escaped;
 use crate::sync::Mutex;
-use crate::sys::bindings::nvrtc::*;
 use crate::sys::{Nvrtc, NvrtcFailed, RawNvrtc};
 use crate::toolkit::{Opened, Toolkit};
 
@@ -43,11 +47,13 @@ use crate::toolkit::{Opened, Toolkit};
 /// ```
 #[doc(alias = "nvrtcProgram")]
 pub struct Program {
+    #[cfg(feature = "gpu")]
+    toolkit: Toolkit,
     nvrtc: Arc<Opened<Nvrtc>>,
     name: CString,
     source: CString,
-    /// Guards the headers and the names; held for the length of a compilation, so that a program
-    /// compiles once at a time.
+    /// Guards the headers, the names and the folder of precompiled headers; held for the length of a
+    /// compilation, so that a program compiles once at a time.
     state: Mutex<State>,
 }
 
@@ -56,47 +62,16 @@ struct State {
     headers: Vec<(CString, CString)>,
     names: BTreeSet<String>,
     pch: Option<PchStatus>,
+    automatic: Option<Automatic>,
 }
 
-/// What became of making a precompiled header.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum PchStatus {
-    /// One was made.
-    Created,
-    /// None was asked for, or one was used.
-    NotAttempted,
-    /// The heap was too small for it, also after it was made larger.
-    HeapExhausted,
-    /// It could not be made.
-    Failed,
-}
-
-impl PchStatus {
-    fn of(code: nvrtcResult) -> Self {
-        match code {
-            NVRTC_SUCCESS => PchStatus::Created,
-            NVRTC_ERROR_NO_PCH_CREATE_ATTEMPTED => PchStatus::NotAttempted,
-            NVRTC_ERROR_PCH_CREATE_HEAP_EXHAUSTED => PchStatus::HeapExhausted,
-            _ => PchStatus::Failed,
-        }
-    }
-}
-
-/// What an attempt brought.
-struct Done {
-    bytes: Vec<u8>,
-    log: String,
-    lowered: BTreeMap<String, String>,
-    pch: Option<PchStatus>,
-}
-
-struct NotDone {
-    stage: Stage,
-    code: NvrtcFailed,
-    input: Option<String>,
-    log: String,
-    panic: Option<Box<dyn std::any::Any + Send>>,
+/// What one compilation is asked for.
+struct Wanted<'a> {
+    options: &'a Options,
+    control: &'a Control,
+    arch: String,
+    flags: Flags,
+    pch: bool,
 }
 
 impl Program {
@@ -111,17 +86,18 @@ impl Program {
     #[doc(alias = "nvrtcCreateProgram")]
     pub fn new(toolkit: &Toolkit, name: impl AsRef<str>, source: impl AsRef<str>) -> Result<Self> {
         let name = name.as_ref();
-        let source = source.as_ref();
-        let source = source.strip_prefix('\u{feff}').unwrap_or(source);
         Ok(Program {
+            #[cfg(feature = "gpu")]
+            toolkit: toolkit.clone(),
             nvrtc: toolkit.nvrtc()?.clone(),
-            source: text(name, source)?,
+            source: self::source(name, source.as_ref())?,
             name: file_name(name)?,
             state: Mutex::default(),
         })
     }
 
-    /// Adds a header in memory, which `#include` finds by this name before any folder is searched.
+    /// Adds a header in memory, which `#include` finds by this name before any folder is searched. A
+    /// byte order mark at its beginning is taken off.
     ///
     /// # Errors
     ///
@@ -129,7 +105,7 @@ impl Program {
     /// where there is a header of that name already.
     pub fn add_header(&self, name: impl AsRef<str>, source: impl AsRef<str>) -> Result<()> {
         let name = name.as_ref();
-        let header = (file_name(name)?, text(name, source.as_ref())?);
+        let header = (file_name(name)?, self::source(name, source.as_ref())?);
         let mut state = self.state.lock();
         if state.headers.iter().any(|(there, _)| *there == header.0) {
             return Err(invalid(
@@ -171,11 +147,32 @@ impl Program {
     #[doc(alias = "nvrtcGetSupportedArchs")]
     pub fn supported_archs(&self) -> Result<Vec<u16>> {
         let api = &self.nvrtc.api;
-        api.archs().map_err(|code| self.no_answer(code))
+        api.archs()
+            .map_err(|code| failure::no_answer(&self.nvrtc, code))
     }
 
-    /// What became of the precompiled header in the last compilation; none before it, and where the
-    /// library has no precompiled headers.
+    /// Whether the library compiles for an architecture, letter and all; it is asked by compiling an
+    /// empty program, which takes some milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] where the system gives no stack for the call.
+    pub fn supports(&self, arch: Arch) -> Result<bool> {
+        guarded(|guard| archs::knows(self.nvrtc.api, arch, guard))
+    }
+
+    #[cfg(feature = "gpu")]
+    pub(crate) fn toolkit(&self) -> &Toolkit {
+        &self.toolkit
+    }
+
+    #[cfg(feature = "gpu")]
+    pub(crate) fn library(&self) -> &crate::error::Library {
+        &self.nvrtc.library
+    }
+
+    /// What became of the precompiled header in the last compilation that was to make or use one; none
+    /// before it.
     #[must_use]
     #[doc(alias = "nvrtcGetPCHCreateStatus")]
     pub fn pch_status(&self) -> Option<PchStatus> {
@@ -186,8 +183,9 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidArch`] for an architecture that the library does not know;
-    /// [`Error::InvalidOptions`] and [`Error::Unsupported`] for options that cannot be honoured;
+    /// [`Error::InvalidArch`] for an architecture that the library does not know, with those that it
+    /// knows; [`Error::InvalidOptions`] for options that cannot be honoured, and
+    /// [`Error::Unsupported`] for one that the library did not take, with the version that does;
     /// [`Error::Library`] with code, log and options where the source does not compile;
     /// [`Error::WrongOutput`] where success is reported for something else than was asked for.
     #[doc(alias = "nvrtcCompileProgram")]
@@ -207,236 +205,168 @@ impl Program {
     /// Where the function of [`Control::stop_when`] panics, with that panic.
     #[doc(alias = "nvrtcSetFlowCallback")]
     pub fn compile_with<T: Output>(&self, options: &Options, control: &Control) -> Result<T> {
-        let library = &self.nvrtc.library;
-        let api = &self.nvrtc.api;
-        if !control.is_empty() && api.nvrtcSetFlowCallback.is_none() {
-            return Err(Error::Unsupported {
-                what: "ending a compilation early".to_owned(),
-                needs: "NVRTC 12.9 or newer".to_owned(),
-                library: library.clone(),
-            });
-        }
-        let version = api.major_minor().map_err(|code| self.no_answer(code))?;
-        self.check_arch(options)?;
         let arch = if T::REAL {
             options.arch.sm()
         } else {
             options.arch.compute()
         };
-        let mut flags = vec![format!("--gpu-architecture={arch}")];
-        flags.extend(T::FLAGS.iter().map(|flag| (*flag).to_owned()));
-        flags.extend(flags::flags(options, version, library)?);
+        let mut flags = flags::flags(options, Some(T::KIND))?;
+        flags.list.extend(T::FLAGS.iter().map(|&f| f.to_owned()));
+        let wanted = Wanted {
+            options,
+            control,
+            arch,
+            flags,
+            pch: options.pch.mode != PchMode::Off,
+        };
+        let done = self.run(wanted, T::fetch)?;
+        // Behind the lock: a subscriber may use the program.
+        tracing::debug!(arch = %options.arch, kind = T::KIND, "compiled");
+        T::finish(
+            done.made,
+            Context {
+                options,
+                library: &self.nvrtc.library,
+                lowered: done.lowered,
+                diagnostics: log::parse(&done.log, Severity::Warning),
+            },
+        )
+    }
+
+    /// Reads the source, its headers and its name expressions without making anything of them, and
+    /// returns what the compiler has to say. What only its later stages see, such as bad assembly, is
+    /// not seen. Precompiled headers are left alone.
+    ///
+    /// # Errors
+    ///
+    /// As for [`compile`](Program::compile): a source that does not compile is an error with all its
+    /// diagnostics. [`Error::Unsupported`] where the library cannot: that needs NVRTC 12.4.
+    pub fn check(&self, options: &Options) -> Result<Vec<Diagnostic>> {
+        let mut flags = flags::flags(options, None)?;
+        flags.push("--fdevice-syntax-only".to_owned(), (12, 4));
+        let wanted = Wanted {
+            options,
+            control: &Control::new(),
+            arch: options.arch.compute(),
+            flags,
+            pch: false,
+        };
+        let done = self.run(wanted, |_, _| Ok(()))?;
+        Ok(log::parse(&done.log, Severity::Warning))
+    }
+
+    fn run<R>(
+        &self,
+        wanted: Wanted<'_>,
+        fetch: impl Fn(&mut RawNvrtc, &Guarded) -> Result<R, NvrtcFailed>,
+    ) -> Result<Done<R>> {
+        let (nvrtc, options, control) = (&self.nvrtc, wanted.options, wanted.control);
+        let unsupported = |what: &str| Error::Unsupported {
+            what: what.to_owned(),
+            needs: "NVRTC 12.9 or newer".to_owned(),
+            library: nvrtc.library.clone(),
+        };
+        if !control.is_empty() && nvrtc.api.nvrtcSetFlowCallback.is_none() {
+            return Err(unsupported("ending a compilation early"));
+        }
+        if wanted.pch && nvrtc.api.nvrtcGetPCHCreateStatus.is_none() {
+            return Err(unsupported("a precompiled header"));
+        }
+        archs::check_number(nvrtc, options.arch, &self.supported_archs()?)?;
+        let mut flags = wanted.flags;
+        flags
+            .list
+            .insert(0, format!("--gpu-architecture={}", wanted.arch));
         let mut searched = options.preprocessor.include_folders.clone();
-        for folder in headers::behind(&self.nvrtc, &options.preprocessor)? {
-            flags.push(format!("--include-path={}", folder.display()));
+        for folder in headers::behind(nvrtc, &options.preprocessor)? {
+            flags
+                .list
+                .push(format!("--include-path={}", folder.display()));
             searched.push(folder);
         }
-        let flags = flags
-            .iter()
-            .map(|flag| text("an option", flag))
-            .collect::<Result<Vec<_>>>()?;
 
         let mut state = self.state.lock();
         if let Some(reason) = control.reason() {
-            return Err(cancelled(reason));
+            return Err(failure::cancelled(reason));
         }
-        let attempt =
-            || guarded(|guard| self.attempt::<T>(&state, &flags, control, options, guard));
+        let work = if wanted.pch {
+            let path = &nvrtc.library.path;
+            let State {
+                automatic, headers, ..
+            } = &mut *state;
+            Work::begin(&options.pch, automatic, headers, path)?
+        } else {
+            Work::Off
+        };
+        for flag in work.flags() {
+            flags.push(flag, PCH);
+        }
+        let given = flags
+            .list
+            .iter()
+            .map(|flag| text("an option", flag))
+            .collect::<Result<Vec<_>>>()?;
+        let input = Input {
+            api: nvrtc.api,
+            source: &self.source,
+            name: &self.name,
+            headers: &state.headers,
+            names: &state.names,
+            flags: &given,
+            control,
+            wants_pch: !work.is_off(),
+        };
+        let attempt = || guarded(|guard| attempt(&input, &fetch, guard));
         let mut done = attempt()?;
-        if let Ok((_, true)) = &done {
+        if done.as_ref().is_ok_and(|done| done.again) {
             done = attempt()?;
         }
-        match done {
-            Ok((done, _)) => {
-                state.pch = done.pch;
-                drop(state);
-                // Behind the lock: a subscriber may use the program.
-                tracing::debug!(arch = %options.arch, kind = T::KIND, "compiled");
-                T::finish(
-                    done.bytes,
-                    Context {
-                        arch: options.arch,
-                        library,
-                        lowered: done.lowered,
-                        diagnostics: log::parse(&done.log, Severity::Warning),
-                    },
-                )
+        let tidied = |log| {
+            let log = work.log(log);
+            if options.diagnostics.inline_remarks {
+                log
+            } else {
+                log::without_remarks(&log)
             }
-            Err(failed) => {
-                drop(state);
+        };
+        let outcome = match done {
+            Ok(mut done) => {
+                let State {
+                    automatic,
+                    headers,
+                    pch,
+                    ..
+                } = &mut *state;
+                if wanted.pch {
+                    *pch = done.pch;
+                }
+                done.log = tidied(done.log);
+                work.finish(done.pch, automatic, headers, &nvrtc.library.path)?;
+                Ok(done)
+            }
+            Err(mut failed) => {
+                failed.log = tidied(failed.log);
+                Err((failed, flags))
+            }
+        };
+        drop(state);
+        match outcome {
+            Ok(done) => Ok(done),
+            Err((failed, flags)) => {
+                // Behind the lock, which the caller's function may want on its way out.
                 if let Some(panic) = failed.panic {
                     std::panic::resume_unwind(panic);
                 }
-                Err(self.failed(failed, &flags, &searched, control))
+                let compilation = Compilation {
+                    flags: &flags,
+                    searched: &searched,
+                    arch: options.arch,
+                    control,
+                };
+                Err(failure::of(nvrtc, failed, &compilation))
             }
         }
     }
-
-    /// One handle from making to freeing; true where a larger heap would give a precompiled header.
-    fn attempt<T: Output>(
-        &self,
-        state: &State,
-        flags: &[CString],
-        control: &Control,
-        options: &Options,
-        guard: &Guarded,
-    ) -> Result<(Done, bool), NotDone> {
-        let early = |stage, input: Option<String>| {
-            move |code| NotDone {
-                stage,
-                code,
-                input,
-                log: String::new(),
-                panic: None,
-            }
-        };
-        let mut raw = RawNvrtc::create(
-            self.nvrtc.api,
-            &self.source,
-            &self.name,
-            &state.headers,
-            guard,
-        )
-        .map_err(early(Stage::Create, None))?;
-        if !control.is_empty() {
-            let control = control.clone();
-            raw.stop_when(Box::new(move || control.is_to_stop()), guard)
-                .map_err(early(Stage::Create, None))?;
-        }
-        let mut names = Vec::new();
-        for expression in &state.names {
-            // A NUL byte was refused when it was added.
-            let name = CString::new(expression.as_str()).unwrap_or_default();
-            raw.add_name(&name, guard)
-                .map_err(early(Stage::Add, Some(expression.clone())))?;
-            names.push((expression, name));
-        }
-        let compiled = raw.compile(flags, guard);
-        let log = escaped(&raw.log(guard));
-        if let Err(code) = compiled {
-            return Err(NotDone {
-                stage: Stage::Compile,
-                code,
-                input: None,
-                log,
-                panic: raw.take_panic(),
-            });
-        }
-        let wants_pch = options.pch.mode != PchMode::Off;
-        let pch = raw.pch_status(guard).map(PchStatus::of);
-        let grow = wants_pch && pch == Some(PchStatus::HeapExhausted) && raw.grow_pch_heap(guard);
-        let mut lowered = BTreeMap::new();
-        for (expression, name) in names {
-            let found = raw
-                .lowered(&name, guard)
-                .map_err(early(Stage::Fetch, Some(expression.clone())))?;
-            lowered.insert(expression.clone(), found);
-        }
-        let bytes = T::fetch(&mut raw, guard).map_err(early(Stage::Fetch, None))?;
-        let done = Done {
-            bytes,
-            log,
-            lowered,
-            pch,
-        };
-        Ok((done, grow))
-    }
-
-    fn check_arch(&self, options: &Options) -> Result<()> {
-        let known = self.supported_archs()?;
-        // The list leaves out architectures that are deprecated, so only what is newer or in a gap
-        // is refused here.
-        if known.is_empty() || known.contains(&options.arch.number()) {
-            return Ok(());
-        }
-        let known: Vec<String> = known.iter().map(|number| format!("sm_{number}")).collect();
-        Err(Error::InvalidArch {
-            text: options.arch.to_string(),
-            problem: format!(
-                "{} does not know it; compile for one that it knows ({}), or use another toolkit",
-                self.nvrtc.library,
-                known.join(", ")
-            ),
-        })
-    }
-
-    fn failed(
-        &self,
-        failed: NotDone,
-        flags: &[CString],
-        searched: &[PathBuf],
-        control: &Control,
-    ) -> Error {
-        let NvrtcFailed(code) = failed.code;
-        if code == NVRTC_ERROR_CANCELLED {
-            return cancelled(control.reason().unwrap_or("the caller's function said so"));
-        }
-        let library = self.nvrtc.library.clone();
-        LibraryError {
-            stage: failed.stage,
-            code: i32::try_from(code).unwrap_or(i32::MAX),
-            code_name: self.nvrtc.api.code_name(code),
-            input: failed.input,
-            diagnostics: log::parse(&failed.log, Severity::Error),
-            hint: hints::of(failed.code, &failed.log, searched, &library),
-            log: failed.log,
-            options: flags
-                .iter()
-                .map(|flag| flag.to_string_lossy().into_owned())
-                .collect(),
-            library,
-        }
-        .into()
-    }
-
-    fn no_answer(&self, NvrtcFailed(code): NvrtcFailed) -> Error {
-        LibraryError {
-            stage: Stage::Query,
-            code: i32::try_from(code).unwrap_or(i32::MAX),
-            code_name: self.nvrtc.api.code_name(code),
-            input: None,
-            diagnostics: Vec::new(),
-            log: String::new(),
-            options: Vec::new(),
-            library: self.nvrtc.library.clone(),
-            hint: None,
-        }
-        .into()
-    }
-}
-
-fn cancelled(reason: &str) -> Error {
-    Error::Cancelled {
-        reason: reason.to_owned(),
-    }
-}
-
-fn invalid(input: &str, problem: &str, hint: &str) -> Error {
-    InvalidInput {
-        input: input.to_owned(),
-        line: None,
-        problem: problem.to_owned(),
-        hint: hint.to_owned(),
-    }
-    .into()
-}
-
-/// A text as the library takes it.
-fn text(input: &str, text: &str) -> Result<CString> {
-    CString::new(text).map_err(|_| invalid(input, "it holds a NUL byte", "take the NUL byte out"))
-}
-
-/// A name that can stand in a line of the output.
-fn file_name(name: &str) -> Result<CString> {
-    let breaks = |c: char| c.is_control() || c == '"' || c == '\\';
-    if name.is_empty() || name.contains(breaks) {
-        return Err(invalid(
-            name,
-            "it is empty, or holds a control character, a quote or a backslash",
-            "give it a name without them",
-        ));
-    }
-    text(name, name)
 }
 
 impl fmt::Debug for Program {

@@ -141,8 +141,9 @@ impl sealed::Finish for LtoIr {
             .iter()
             .map(|name| String::from_utf8_lossy(name).into_owned())
             .collect();
-        match LtoIr::new("LTO IR", bytes, kernels, Some(context.options.arch)) {
+        match LtoIr::new("LTO IR", bytes, Vec::new(), Some(context.options.arch)) {
             Ok(ltoir) => Ok(ltoir
+                .with_kernels(kernels)
                 .with_lowered_names(context.plan.respelt.clone())
                 .with_diagnostics(context.diagnostics)),
             Err(e) => Err(context.wrong(

@@ -47,6 +47,7 @@ fn kernels(ptx: &Ptx) -> Vec<&str> {
     ".visible .global .attribute(.managed, .unified(1, 2)) .align 8 .b8 v[2][4] = {{1,2,3,4},{5,6,7,8}}, w;\n.const .f32 c = 0f3F800000;\n.global .texref t;\n.global .samplerref s = {addr_mode_0 = wrap};\n.entry k {ret;}"
 )]
 #[case::sections(".section .debug_str { $L: .b8 1 }\n.entry k {ret;}")]
+#[case::section_of_a_string(".section .comment \"release 1; of x\"\n.entry k {ret;}")]
 fn one_kernel_is_found_in(#[case] body: &str) {
     assert_eq!(kernels(&module(body)), ["k"]);
 }

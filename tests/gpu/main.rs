@@ -10,6 +10,7 @@ mod launches;
 mod math;
 mod modules;
 mod numbers;
+mod nvrtc_load;
 #[path = "../../src/testing/random.rs"]
 mod random;
 #[path = "../common/raw.rs"]
@@ -117,6 +118,7 @@ fn main() {
     let trials = [
         numbers::tests(),
         cuda_cpp::tests(),
+        nvrtc_load::tests(),
         math::tests(),
         launches::tests(),
         modules::tests(),

@@ -26,6 +26,8 @@ fn lto_ir_is_linked_to_lto_ir_and_then_to_a_cubin() {
         .add(lto(NEWEST, FUNCTION));
     let one: LtoIr = linker.link().unwrap();
     assert_eq!(one.kernels(), ["k"]);
+    // The function's LTO IR could have held another.
+    assert!(!one.knows_kernels());
     let cubin: Cubin = Linker::new(&toolkit(NEWEST), Arch::SM_80)
         .add(one)
         .link()

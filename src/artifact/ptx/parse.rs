@@ -181,6 +181,11 @@ impl<'a> Parser<'a> {
             ".section" => {
                 self.take()?;
                 while !self.token.is_mark("{") {
+                    // A section that is one string, as that of the compiler's version.
+                    if self.token.kind == Kind::String {
+                        self.take()?;
+                        return Ok(());
+                    }
                     if !matches!(self.token.kind, Kind::Directive | Kind::Name) {
                         return Err(self.unexpected("the `{` of a section"));
                     }

@@ -4,6 +4,7 @@
 mod fake;
 mod kernels;
 mod loading;
+mod nvrtc;
 mod opening;
 #[cfg(target_os = "linux")]
 mod through_cudarc;

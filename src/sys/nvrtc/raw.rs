@@ -178,20 +178,24 @@ impl RawNvrtc {
         Some(unsafe { (self.api.nvrtcGetPCHCreateStatus?)(self.raw) })
     }
 
-    /// Makes the process's heap for precompiled headers as large as this program needed; whether
-    /// it was done.
+    /// Makes the process's heap for precompiled headers as large as this program needed, unless
+    /// another thread did meanwhile; whether it is as large now.
     pub(crate) fn grow_pch_heap(&mut self, _: &Guarded) -> bool {
-        let (Some(required), Some(set)) = (
+        let (Some(required), Some(current), Some(set)) = (
             self.api.nvrtcGetPCHHeapSizeRequired,
+            self.api.nvrtcGetPCHHeapSize,
             self.api.nvrtcSetPCHHeapSize,
         ) else {
             return false;
         };
-        let mut size = 0;
-        // SAFETY: the handle is live; a place for a size.
-        let asked = unsafe { required(self.raw, &mut size) };
+        let (mut needed, mut there) = (0, 0);
+        // SAFETY: the handle is live; two places for a size.
+        let asked = unsafe { [required(self.raw, &mut needed), current(&mut there)] };
+        if asked != [NVRTC_SUCCESS; 2] || needed == 0 {
+            return false;
+        }
         // SAFETY: the function takes any size.
-        asked == NVRTC_SUCCESS && size > 0 && unsafe { set(size) } == NVRTC_SUCCESS
+        needed <= there || unsafe { set(needed) } == NVRTC_SUCCESS
     }
 }
 
