@@ -33,9 +33,10 @@ pub fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<()> {
     })
 }
 
-/// Last, so that the output closes as that of a plain `cargo test` does.
+/// Last, so that the output closes as that of a plain `cargo test` does. The cache is no default.
 fn all_tests(arguments: &[OsString]) -> Cargo {
-    Cargo::new(["test", "--workspace"]).passing(arguments)
+    let line = "test --workspace --features cuda-program/cache-disk";
+    Cargo::new(line.split(' ')).passing(arguments)
 }
 
 /// In a target folder of its own, since the flag would have everything else rebuilt. The models lie
@@ -71,14 +72,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_tests_run_as_by_a_plain_cargo_test() {
-        assert_eq!(all_tests(&[]).line(), "cargo test --workspace");
+    fn the_tests_run_as_by_a_plain_cargo_test_with_the_cache() {
+        assert_eq!(
+            all_tests(&[]).line(),
+            "cargo test --workspace --features cuda-program/cache-disk"
+        );
     }
 
     #[test]
     fn arguments_reach_the_tests() {
         let line = all_tests(&["--nocapture".into(), "name".into()]).line();
-        assert_eq!(line, "cargo test --workspace -- --nocapture name");
+        assert_eq!(
+            line,
+            "cargo test --workspace --features cuda-program/cache-disk -- --nocapture name"
+        );
     }
 
     #[rstest]
