@@ -7,7 +7,7 @@ use cuda_program::{Ptx, Severity};
 use rstest::rstest;
 
 use crate::common::{NEWEST, toolkit};
-use crate::own_process::in_a_process_of_its_own;
+use crate::own_process::again_in_a_process_of_its_own;
 use crate::{program, sm_80};
 
 const LOADS: &str = "extern \"C\" __global__ void k(const float *a, float *b) {
@@ -51,7 +51,7 @@ fn the_library_keeps_restrict_for_programs_that_did_not_ask_for_it(
     #[case] keeps: bool,
 ) {
     const RESTRICTED: &str = "ld.global.nc";
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let arch = c"--gpu-architecture=compute_80";
         assert!(!raw_ptx(version, &[arch]).contains(RESTRICTED));
         assert!(raw_ptx(version, &[arch, c"--restrict"]).contains(RESTRICTED));
@@ -72,7 +72,7 @@ fn restrict_in_the_source_stays_with_its_kernel() {
 fn remarks_on_inlining_are_left_out_of_programs_that_did_not_ask_for_them(
     #[values("12.0", "12.4", "12.9", "13.0", "13.5")] version: &str,
 ) {
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let program = program(
             version,
             "__device__ int f(int x) { return x * 5 + 3; }

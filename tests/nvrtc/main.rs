@@ -3,7 +3,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
-#[path = "../common/own_process.rs"]
+#[path = "../../src/testing/process.rs"]
 mod own_process;
 
 mod archs;

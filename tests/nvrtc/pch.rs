@@ -8,7 +8,7 @@ use cuda_program::{Error, Ptx};
 use rstest::rstest;
 
 use crate::common::{NEWEST, toolkit};
-use crate::own_process::{again, check, in_a_process_of_its_own, inside};
+use crate::own_process::{again, again_in_a_process_of_its_own, check, inside};
 use crate::pch_automatic::automatic;
 use crate::{program, sm_80};
 
@@ -259,7 +259,7 @@ fn heap(version: &str) -> usize {
 fn a_heap_that_is_too_small_grows_and_the_program_is_compiled_once_more(
     #[values("12.9", "13.0", "13.5")] version: &str,
 ) {
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let folder = tempfile::tempdir().unwrap();
         let times = folder.path().join("times.csv");
         let compilations = || {
@@ -297,7 +297,7 @@ fn a_heap_that_is_too_small_grows_and_the_program_is_compiled_once_more(
 #[cfg(target_os = "linux")]
 #[test]
 fn a_forked_child_neither_uses_nor_removes_what_its_parent_made() {
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let below = tempfile::tempdir().unwrap();
         let file = below.path().join("k.pch");
         let program = in_memory(NEWEST, 11);

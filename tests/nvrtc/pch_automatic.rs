@@ -8,7 +8,7 @@ use cuda_program::nvrtc::{Options, PchMode, PchStatus};
 use rstest::rstest;
 
 use crate::common::{NEWEST, within};
-use crate::own_process::in_a_process_of_its_own;
+use crate::own_process::again_in_a_process_of_its_own;
 use crate::pch::{SOURCE, files, header, in_memory, says, stored, with};
 use crate::program;
 
@@ -77,7 +77,7 @@ fn automatic_ones_are_made_anew_where_a_header_has_changed(
 
 #[test]
 fn headers_found_by_a_relative_path_are_watched_too() {
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let folder = tempfile::tempdir().unwrap();
         let below = tempfile::tempdir().unwrap();
         std::env::set_current_dir(folder.path()).unwrap();

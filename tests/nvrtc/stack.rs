@@ -7,7 +7,7 @@ use crate::common::{NEWEST, within};
 use crate::{program, sm_80};
 
 #[cfg(target_os = "linux")]
-use crate::own_process::in_a_process_of_its_own;
+use crate::own_process::again_in_a_process_of_its_own;
 
 /// The stack of threads that Rust starts by itself.
 const SMALL: usize = 2 << 20;
@@ -104,7 +104,7 @@ fn the_process_keeps_its_stack_limit_during_and_after_a_compilation(
 ) {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-    in_a_process_of_its_own(|| {
+    again_in_a_process_of_its_own(&[], || {
         let [now, most] = stack_limit();
         // Below what it may be, so that it could be raised.
         let limit = libc::rlimit {
