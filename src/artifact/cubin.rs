@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::bytes;
 use super::common::common;
 use super::ptx::ExternSymbol;
+use super::symbol::Symbol;
 use crate::arch::Arch;
 use crate::diagnostic::Diagnostic;
 use crate::error::{InvalidInput, Result};
@@ -122,9 +123,9 @@ impl Cubin {
         &self.contents.functions
     }
 
-    /// What it defines so that no other cubin of a link may define it.
-    pub(crate) fn exclusive(&self) -> &[String] {
-        &self.contents.exclusive
+    /// What it defines and what it needs.
+    pub(crate) fn symbols(&self) -> &[Symbol] {
+        &self.contents.symbols
     }
 
     /// Whether it defines anything that others may see.

@@ -26,6 +26,8 @@ mod file;
 mod kind;
 mod ltoir;
 mod ptx;
+pub(crate) mod ptx_versions;
+pub(crate) mod symbol;
 
 pub use cubin::{Cubin, CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
 pub(crate) use file::write as write_file;

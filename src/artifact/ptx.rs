@@ -12,6 +12,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeStruct};
 
 use super::common::common;
+use super::symbol::Symbol;
 use crate::arch::Arch;
 use crate::diagnostic::Diagnostic;
 use crate::error::{InvalidInput, Result};
@@ -172,9 +173,9 @@ impl Ptx {
         self.module.kernels.iter().find(|k| k.name == name)
     }
 
-    /// What it defines so that no other module of a link may define it.
-    pub(crate) fn exclusive(&self) -> &[String] {
-        &self.module.exclusive
+    /// What it defines and what it needs.
+    pub(crate) fn symbols(&self) -> &[Symbol] {
+        &self.module.symbols
     }
 
     /// The names of the functions that are defined and are no kernels, in the order of the text.

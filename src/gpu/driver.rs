@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use super::ptx_versions;
 use crate::artifact::IsaVersion;
+use crate::artifact::ptx_versions;
 use crate::error::{DriverProblem, Library, NoDriver, Result};
 use crate::sys::cuda::{self, Failure, consts};
 use crate::toolkit::{is_stub, table_of};

@@ -36,8 +36,9 @@ fn finished(linker: Linker) -> Result<(Cubin, Library)> {
 /// The architecture to finish for: the device's, with the `a` that the code asks for.
 fn target(code: Option<Arch>, device: Arch) -> Arch {
     match code {
-        Some(code) if code.number() == device.number() && code.suffix() == Suffix::ArchSpecific => {
-            code
+        // What is 101 to an older compiler is 110 to the device.
+        Some(code) if code.suffix() == Suffix::ArchSpecific && code.ptx_runs_on(device) => {
+            Arch::from_parts(device.number(), Suffix::ArchSpecific).unwrap_or(device)
         }
         _ => device,
     }
@@ -138,6 +139,8 @@ mod tests {
     #[case("sm_90", "sm_90", "sm_90")]
     #[case("sm_80", "sm_90", "sm_90")]
     #[case("sm_100f", "sm_103", "sm_103")]
+    #[case("sm_101a", "sm_110", "sm_110a")]
+    #[case("sm_101f", "sm_110", "sm_110")]
     fn code_is_finished_for_the_device(
         #[case] code: &str,
         #[case] device: &str,

@@ -66,7 +66,6 @@ mod near;
 mod nvrtc_program;
 mod prepare;
 mod program;
-mod ptx_versions;
 #[cfg(all(test, not(loom)))]
 mod tests;
 

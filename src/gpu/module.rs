@@ -1,5 +1,6 @@
 //! A module: code that is loaded.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -33,6 +34,7 @@ pub(super) struct Loaded {
     pub(super) library: ManuallyDrop<RawLibrary>,
     /// In the order of the code; empty where nobody knows.
     kernels: Vec<String>,
+    lowered: BTreeMap<String, String>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -80,6 +82,7 @@ impl Module {
             mut kernels,
             linked,
             linker,
+            lowered,
             mut diagnostics,
         } = prepared;
         let _current = place.enter()?;
@@ -122,12 +125,14 @@ impl Module {
                 place: place.clone(),
                 library: ManuallyDrop::new(library),
                 kernels,
+                lowered,
                 diagnostics,
             }),
         })
     }
 
-    /// A kernel by name, as it stands in the code (mangled, where C++ mangles).
+    /// A kernel by name, as it stands in the code (mangled, where C++ mangles), or by what the artifact
+    /// knows it as: a name expression such as `add<float>`, or the name before a repair respelt it.
     ///
     /// # Errors
     ///
@@ -139,9 +144,8 @@ impl Module {
         let Loaded { place, library, .. } = &*self.loaded;
         let driver = place.driver;
         let _current = place.enter()?;
-        let kernel: RawKernel = library
-            .kernel(&cstring(name)?)
-            .map_err(|e| self.not_got(e, name, "kernel"))?;
+        let (kernel, name): (RawKernel, &str) =
+            self.found(name, "kernel", |name| library.kernel(name))?;
         let function = library
             .function(kernel)
             .map_err(|e| driver.error_on(e, Some(name), &library.logs().1))?;
@@ -155,7 +159,8 @@ impl Module {
         &self.loaded.kernels
     }
 
-    /// A variable of the device or of constant memory, by name, as elements of `T`.
+    /// A variable of the device or of constant memory, by name, as elements of `T`; by which names, see
+    /// [`kernel`](Module::kernel).
     ///
     /// # Errors
     ///
@@ -166,9 +171,7 @@ impl Module {
     pub fn global<T: Bits>(&self, name: &str) -> Result<Global<T>> {
         let Loaded { place, library, .. } = &*self.loaded;
         let _current = place.enter()?;
-        let (address, bytes) = library
-            .global(&cstring(name)?)
-            .map_err(|e| self.not_got(e, name, "variable"))?;
+        let ((address, bytes), name) = self.found(name, "variable", |name| library.global(name))?;
         Global::new(self.loaded.clone(), name, address, bytes)
     }
 
@@ -224,11 +227,36 @@ impl Module {
         })
     }
 
+    /// What the code has under a name, or under the name that this one became, and which it was.
+    fn found<'a, R>(
+        &'a self,
+        name: &'a str,
+        what: &str,
+        get: impl Fn(&CString) -> std::result::Result<R, Failure>,
+    ) -> Result<(R, &'a str)> {
+        let is_absent = |failure: &Failure| matches!(failure, Failure::Code { code, .. } if *code == consts::ERROR_NOT_FOUND);
+        match (get(&cstring(name)?), self.loaded.lowered.get(name)) {
+            (Ok(got), _) => Ok((got, name)),
+            (Err(failure), Some(lowered)) if is_absent(&failure) => get(&cstring(lowered)?)
+                .map(|got| (got, lowered.as_str()))
+                .map_err(|e| self.not_got(e, name, what)),
+            (Err(failure), _) => Err(self.not_got(failure, name, what)),
+        }
+    }
+
     fn not_got(&self, failure: Failure, name: &str, what: &str) -> Error {
         let driver = self.loaded.place.driver;
         match failure {
             Failure::Code { code, .. } if code == consts::ERROR_NOT_FOUND => {
-                let hint = match (what, nearest(name, &self.loaded.kernels, 10).as_slice()) {
+                let Loaded {
+                    kernels, lowered, ..
+                } = &*self.loaded;
+                let is_kernel = |(name, became): &(&String, &String)| {
+                    kernels.contains(became) && !kernels.contains(name)
+                };
+                let others = lowered.iter().filter(is_kernel).map(|(name, _)| name);
+                let names: Vec<String> = kernels.iter().chain(others).cloned().collect();
+                let hint = match (what, nearest(name, &names, 10).as_slice()) {
                     ("kernel", []) => "its kernels are not known by name here".to_owned(),
                     ("kernel", names) => format!("it has {}", names.join(", ")),
                     _ => "it must be defined with external linkage, and used or kept".to_owned(),

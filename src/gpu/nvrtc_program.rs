@@ -28,9 +28,8 @@ impl Program {
     /// `compile` is given the library's default options for the device and returns those to use. A
     /// cubin is made, unless the driver is to finish the code or is of an earlier major version than
     /// NVRTC, or the code is relocatable. Where NVRTC does not know the device, PTX is made for the
-    /// newest architecture that runs on it. Kernels are found by the names in the code:
-    /// [`Module::kernel_names`] has them, and for a template the artifact that
-    /// [`compile`](Program::compile) makes knows the name.
+    /// newest architecture that runs on it. Kernels are found by the names in the code,
+    /// which [`Module::kernel_names`] has, and by the name expressions that were asked for.
     ///
     /// ```no_run
     /// # use cuda_program::{Toolkit, gpu, nvrtc};

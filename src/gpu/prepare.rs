@@ -1,5 +1,7 @@
 //! From an artifact to the bytes that the driver is given.
 
+use std::collections::BTreeMap;
+
 use super::driver::Driver;
 use super::link;
 use super::load::{Image, LoadOptions, LoadPolicy};
@@ -20,6 +22,8 @@ pub(super) struct Prepared {
     pub(super) linked: bool,
     /// The linker, where one was at work.
     pub(super) linker: Option<Library>,
+    /// Other names by which kernels and variables are asked for, as in `add<float>`.
+    pub(super) lowered: BTreeMap<String, String>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -35,6 +39,7 @@ pub(super) fn prepare(
             kernels: cubin.kernels().iter().map(|k| k.name.clone()).collect(),
             linked: false,
             linker: None,
+            lowered: cubin.lowered_names().clone(),
             diagnostics: cubin.diagnostics().to_vec(),
         }),
         Image::LtoIr(lto) => of_lto(device, lto, options),
@@ -119,6 +124,7 @@ fn of_ptx(driver: &Driver, device: Arch, ptx: &Ptx, options: &LoadOptions) -> Re
         kernels: names(ptx),
         linked: false,
         linker: None,
+        lowered: ptx.lowered_names().clone(),
         diagnostics,
     })
 }
@@ -148,6 +154,7 @@ fn of_linked(
         kernels: cubin.kernels().iter().map(|k| k.name.clone()).collect(),
         linked: true,
         linker: Some(linker),
+        lowered: cubin.lowered_names().clone(),
         diagnostics,
     })
 }

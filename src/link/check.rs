@@ -1,12 +1,11 @@
 //! The look at all inputs before the library sees any.
 
-use std::collections::BTreeMap;
-
 use super::fatbin;
 use super::input::{Known, Ready};
+use super::names::Names;
 use super::options::Options;
 use crate::arch::{Arch, Suffix};
-use crate::artifact::{Cubin, Linkage, LtoIr, PtxKernel};
+use crate::artifact::{Cubin, Linkage, LtoIr, Ptx, PtxKernel, ptx_versions};
 use crate::error::{Error, InvalidInput, Library, Result};
 use crate::nvvm::Dialect;
 
@@ -53,21 +52,21 @@ pub(super) fn check(
         kernels_known: true,
         ..Plan::default()
     };
-    let mut defined: BTreeMap<&str, &str> = BTreeMap::new();
+    let mut names = Names::default();
     for input in inputs {
-        let (exclusive, undefined) = match &input.known {
+        let (symbols, undefined) = match &input.known {
             Known::Ptx(ptx) => {
-                check_ptx(input.name, ptx.target(), target)?;
+                check_ptx(input.name, ptx, target, library)?;
                 let shown = |k: &&PtxKernel| k.linkage != Linkage::Unmarked;
                 let kernels = ptx.kernels().iter().filter(shown);
                 plan.kernels.extend(kernels.map(|k| k.name.clone()));
-                (ptx.exclusive(), ptx.externs())
+                (ptx.symbols(), ptx.externs())
             }
             Known::Cubin(cubin) => {
-                check_cubin(input.name, cubin, target)?;
+                check_cubin(input.name, cubin, target, library)?;
                 let kernels = cubin.kernels().iter();
                 plan.kernels.extend(kernels.map(|k| k.name.clone()));
-                (cubin.exclusive(), cubin.undefined())
+                (cubin.symbols(), cubin.undefined())
             }
             Known::LtoIr(lto) => {
                 check_lto(input.name, lto, target, library)?;
@@ -84,21 +83,14 @@ pub(super) fn check(
                 continue;
             }
         };
-        for name in exclusive {
-            if let Some(first) = defined.insert(name, input.name) {
-                return Err(refused(
-                    input.name,
-                    format!("it defines `{name}`, and so does {first}"),
-                    "take one of the definitions out, rename it, or make it weak or static",
-                ));
-            }
-        }
+        names
+            .add(input.name, symbols.iter())
+            .map_err(|(problem, hint)| refused(input.name, problem, hint))?;
         let wanted = undefined.iter().filter(|symbol| !symbol.is_provided());
         plan.unresolved
             .extend(wanted.map(|symbol| (symbol.name.clone(), input.name.to_owned())));
     }
-    plan.unresolved
-        .retain(|(name, _)| !defined.contains_key(name.as_str()));
+    plan.unresolved.retain(|(name, _)| !names.defines(name));
     if !options.kernels_used.is_empty() {
         plan.kernels
             .retain(|name| options.kernels_used.contains(name));
@@ -127,8 +119,20 @@ fn refused(input: &str, problem: String, hint: &str) -> Error {
     .into()
 }
 
-fn check_ptx(input: &str, made_for: Arch, target: Arch) -> Result<()> {
-    if made_for.ptx_runs_on(target) {
+fn check_ptx(input: &str, ptx: &Ptx, target: Arch, library: &Library) -> Result<()> {
+    let version = ptx.isa_version();
+    let reads = library.major_minor().and_then(ptx_versions::of_cuda);
+    if let Some(reads) = reads.filter(|reads| version > *reads) {
+        return Err(refused(
+            input,
+            format!("it is PTX {version}, and {library} reads no newer PTX than {reads}"),
+            "link with a library as new as the compiler, or compile to older PTX",
+        ));
+    }
+    let made_for = ptx.target();
+    let letter_missing =
+        made_for.suffix() == Suffix::ArchSpecific && target.suffix() != Suffix::ArchSpecific;
+    if made_for.ptx_runs_on(target) && !letter_missing {
         return Ok(());
     }
     Err(refused(
@@ -141,9 +145,9 @@ fn check_ptx(input: &str, made_for: Arch, target: Arch) -> Result<()> {
     ))
 }
 
-/// A cubin runs on its major number alone, from its minor number on; which letters fit together, the
-/// versions of the library see differently.
-fn check_cubin(input: &str, cubin: &Cubin, target: Arch) -> Result<()> {
+/// A cubin runs on its major number alone, from its minor number on; what fits together beyond that, the
+/// versions of the library see differently (measured with 12.9, 13.0 and 13.5).
+fn check_cubin(input: &str, cubin: &Cubin, target: Arch, library: &Library) -> Result<()> {
     // From 12.9 on the library leaves all of it out without a word; before, it fails, and 12.4 keeps
     // a lock of its own for ever, so that the next link on another thread would hang.
     if !cubin.is_relocatable() {
@@ -156,10 +160,20 @@ fn check_cubin(input: &str, cubin: &Cubin, target: Arch) -> Result<()> {
     }
     let made_for = cubin.arch();
     let chip_alone = made_for.suffix() == Suffix::ArchSpecific;
-    let fits = made_for.number() == target.number()
-        || (!chip_alone
-            && made_for.number() / 10 == target.number() / 10
-            && made_for.number() < target.number());
+    let version = library.major_minor();
+    let later_in_decade = || {
+        let (from, to) = (made_for.number(), target.number());
+        // What is the 110 of later versions is kin to nothing else, and 13.0 mixes no two here.
+        let apart = [from, to].contains(&Arch::SM_101.number());
+        let mixes = !(from / 10 == 10 && version == Some((13, 0)));
+        !chip_alone && !apart && mixes && from / 10 == to / 10 && from < to
+    };
+    let fits = if made_for.number() == target.number() {
+        let same_letter = target.suffix() == Suffix::ArchSpecific;
+        !chip_alone || same_letter || version.is_some_and(|version| version <= (13, 0))
+    } else {
+        later_in_decade()
+    };
     if fits {
         return Ok(());
     }

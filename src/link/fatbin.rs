@@ -2,6 +2,7 @@
 //!
 //! The format is documented by nobody; this is what those of CUDA 12.0 to 13.5 were seen to hold.
 
+use object::elf::ET_REL;
 use object::read::archive::ArchiveFile;
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection};
@@ -10,8 +11,14 @@ use super::input::InputKind;
 use crate::arch::Arch;
 use crate::bytes::{u16_at, u32_at, u64_at};
 
-/// The sections of a host object that hold fat binaries: of whole and of relocatable device code.
-const SECTIONS: [&str; 2] = [".nv_fatbin", "__nv_relfatbin"];
+/// The section of a host object that holds relocatable device code, and that of finished code, which no
+/// version of the library links: it leaves it out without a word.
+const RELOCATABLE: &str = "__nv_relfatbin";
+const FINISHED: &str = ".nv_fatbin";
+/// In the flags of an entry: it is packed by LZ4, or by zstd.
+const PACKED: u32 = 0x2000 | 0x8000;
+/// Where an ELF file says what it is, and what it says there of relocatable code.
+const E_TYPE_AT: usize = 16;
 const MAGIC: u32 = 0xba55_ed50;
 
 /// One piece of code in a fat binary.
@@ -24,6 +31,8 @@ pub(super) struct Code {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum CodeKind {
     Cubin,
+    /// What no link takes any more.
+    Finished,
     Ptx,
     Other,
 }
@@ -36,6 +45,7 @@ impl Code {
             CodeKind::Cubin => {
                 self.number / 10 == target.number() / 10 && self.number <= target.number()
             }
+            CodeKind::Finished => false,
             CodeKind::Ptx | CodeKind::Other => self.number <= target.number(),
         }
     }
@@ -43,7 +53,7 @@ impl Code {
     fn name(self) -> String {
         let prefix = match self.kind {
             CodeKind::Ptx => "compute",
-            CodeKind::Cubin | CodeKind::Other => "sm",
+            CodeKind::Cubin | CodeKind::Finished | CodeKind::Other => "sm",
         };
         format!("{prefix}_{}", self.number)
     }
@@ -78,6 +88,14 @@ pub(super) fn check(
     }
     codes.sort_unstable();
     codes.dedup();
+    let is_finished = |code: &Code| code.kind == CodeKind::Finished;
+    if codes.iter().all(is_finished) {
+        return Err((
+            "its device code is finished, and cannot be linked with others".to_owned(),
+            "compile it with relocatable device code (-rdc=true of nvcc)",
+        ));
+    }
+    codes.retain(|code| !is_finished(code));
     let names: Vec<String> = codes.into_iter().map(Code::name).collect();
     Err((
         format!(
@@ -113,10 +131,15 @@ fn of_fatbin(bytes: &[u8]) -> Result<Vec<Code>, String> {
             let number = u32_at(body, 28).ok_or_else(cut)?;
             let end = header.zip(size).and_then(|(h, s)| h.checked_add(s));
             let end = end.filter(|&end| end >= 32).ok_or_else(cut)?;
+            let packed = u32_at(body, 40).unwrap_or(0) & PACKED != 0;
+            let of_elf = header.and_then(|at| u16_at(body.get(at..end)?, E_TYPE_AT));
             body = body.get(end..).ok_or_else(cut)?;
             codes.push(Code {
                 kind: match kind {
                     1 => CodeKind::Ptx,
+                    2 if !packed && of_elf.is_some_and(|kind| kind != ET_REL.0) => {
+                        CodeKind::Finished
+                    }
                     2 => CodeKind::Cubin,
                     _ => CodeKind::Other,
                 },
@@ -133,8 +156,15 @@ fn of_object(bytes: &[u8]) -> Result<Vec<Code>, String> {
     let file = ElfFile64::<Endianness>::parse(bytes).map_err(damaged)?;
     let mut codes = Vec::new();
     for section in file.sections() {
-        if SECTIONS.contains(&section.name().unwrap_or_default()) {
+        let name = section.name().unwrap_or_default();
+        if name == RELOCATABLE {
             codes.extend(of_fatbin(section.data().map_err(damaged)?)?);
+        } else if name == FINISHED {
+            let finished = of_fatbin(section.data().map_err(damaged)?)?.into_iter();
+            codes.extend(finished.map(|code| Code {
+                kind: CodeKind::Finished,
+                ..code
+            }));
         }
     }
     Ok(codes)

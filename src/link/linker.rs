@@ -1,5 +1,6 @@
 //! A linker: inputs of any kind in, one artifact out.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::fmt;
 use std::path::Path;
@@ -155,6 +156,7 @@ impl Linker {
                 arch: self.arch,
                 relocatable: self.options.relocatable,
                 library,
+                lowered: lowered_names(&inputs),
                 diagnostics,
             },
         )
@@ -273,6 +275,26 @@ impl Linker {
         }
         .into()
     }
+}
+
+/// The names of all inputs that became others; none where two inputs disagree on one.
+fn lowered_names(inputs: &[Ready<'_>]) -> BTreeMap<String, String> {
+    let mut all: BTreeMap<&String, Option<&String>> = BTreeMap::new();
+    for input in inputs {
+        let names = match &input.known {
+            Known::Ptx(ptx) => ptx.lowered_names(),
+            Known::Cubin(cubin) => cubin.lowered_names(),
+            Known::LtoIr(lto) => lto.lowered_names(),
+            Known::Other(..) => continue,
+        };
+        for (name, became) in names {
+            let known = all.entry(name).or_insert(Some(became));
+            *known = known.filter(|known| *known == became);
+        }
+    }
+    all.into_iter()
+        .filter_map(|(name, became)| Some((name.clone(), became?.clone())))
+        .collect()
 }
 
 /// A failed call, where it happened, and the input it happened on.

@@ -27,6 +27,7 @@ mod fatbin;
 mod input;
 mod linker;
 mod log;
+mod names;
 mod options;
 mod output;
 #[cfg(all(test, not(loom), target_os = "linux", target_env = "gnu"))]

@@ -1,5 +1,7 @@
 //! From the library's bytes to an artifact: success is a claim, and is checked.
 
+use std::collections::BTreeMap;
+
 use super::check::Plan;
 use crate::arch::Arch;
 use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
@@ -17,6 +19,8 @@ pub struct Context<'a> {
     pub(super) arch: Arch,
     pub(super) relocatable: bool,
     pub(super) library: &'a Library,
+    /// What name expressions and respelt names of the inputs became.
+    pub(super) lowered: BTreeMap<String, String>,
     pub(super) diagnostics: Vec<Diagnostic>,
 }
 
@@ -70,7 +74,9 @@ impl sealed::Finish for Cubin {
         };
         let context = context.check_kernels(|name| cubin.kernel(name).is_some())?;
         if context.relocatable {
-            return Ok(cubin.with_diagnostics(context.diagnostics));
+            return Ok(cubin
+                .with_lowered_names(context.lowered)
+                .with_diagnostics(context.diagnostics));
         }
         if !cubin.undefined().is_empty() {
             let names = cubin.undefined().iter().map(|symbol| symbol.name.as_str());
@@ -78,15 +84,20 @@ impl sealed::Finish for Cubin {
             let problem = format!("the cubin refers to {names}, which no input defines");
             return Err(context.wrong(problem, "add the input that defines it"));
         }
-        // Nobody may have said which kernels LTO IR has; that it has none at all is seen here.
-        if context.plan.lto && !cubin.defines() {
-            return Err(context.wrong(
-                "the cubin has nothing in it".to_owned(),
-                "link LTO IR that defines a kernel: one of libNVVM must name it in `@llvm.used`, \
-                 as `nvvm::Program` sees to",
-            ));
+        // Nobody may have said which kernels LTO IR has, and other inputs may have brought none of their
+        // code; that there is none at all is seen here.
+        if !cubin.defines() && cubin.kernels().is_empty() {
+            let hint = if context.plan.lto {
+                "link LTO IR that defines a kernel: one of libNVVM must name it in `@llvm.used`, as \
+                 `nvvm::Program` sees to"
+            } else {
+                "link inputs with relocatable device code (-rdc=true of nvcc) that define a kernel"
+            };
+            return Err(context.wrong("the cubin has nothing in it".to_owned(), hint));
         }
-        Ok(cubin.with_diagnostics(context.diagnostics))
+        Ok(cubin
+            .with_lowered_names(context.lowered)
+            .with_diagnostics(context.diagnostics))
     }
 }
 
@@ -104,7 +115,9 @@ impl sealed::Finish for Ptx {
             }
         };
         let context = context.check_kernels(|name| ptx.kernel(name).is_some())?;
-        Ok(ptx.with_diagnostics(context.diagnostics))
+        Ok(ptx
+            .with_lowered_names(context.lowered)
+            .with_diagnostics(context.diagnostics))
     }
 }
 
@@ -114,10 +127,14 @@ impl sealed::Finish for LtoIr {
     fn finish(bytes: Vec<u8>, context: Context<'_>) -> Result<Self> {
         let kernels = context.plan.kernels.clone();
         match LtoIr::new("LTO IR", bytes, kernels, Some(context.arch)) {
-            Ok(lto) if context.plan.kernels_known => Ok(lto
-                .with_kernels(context.plan.kernels.iter())
-                .with_diagnostics(context.diagnostics)),
-            Ok(lto) => Ok(lto.with_diagnostics(context.diagnostics)),
+            Ok(mut lto) => {
+                if context.plan.kernels_known {
+                    lto = lto.with_kernels(context.plan.kernels.iter());
+                }
+                Ok(lto
+                    .with_lowered_names(context.lowered)
+                    .with_diagnostics(context.diagnostics))
+            }
             Err(e) => Err(context.wrong(
                 format!("its LTO IR cannot be read: {e}"),
                 "report it with the inputs that show it",

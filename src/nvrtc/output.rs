@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::options::Options;
+use crate::artifact::symbol::Symbol;
 use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, Library, Result};
@@ -109,7 +110,9 @@ make!(
     &[],
     ptx,
     |bytes, _| Ptx::from_bytes(bytes),
-    |p: &Ptx| p.kernels().is_empty() && p.functions().is_empty() && p.exclusive().is_empty()
+    |p: &Ptx| p.kernels().is_empty()
+        && p.functions().is_empty()
+        && !p.symbols().iter().any(Symbol::is_strong)
 );
 make!(
     Cubin,
@@ -117,7 +120,9 @@ make!(
     &[],
     cubin,
     |bytes, _| Cubin::from_bytes(bytes),
-    |c: &Cubin| c.kernels().is_empty() && c.functions().is_empty() && c.exclusive().is_empty()
+    |c: &Cubin| c.kernels().is_empty()
+        && c.functions().is_empty()
+        && !c.symbols().iter().any(Symbol::is_strong)
 );
 // Nobody can say which kernels it has: the library does not, and the bytes cannot be read.
 make!(

@@ -132,6 +132,24 @@ fn every_library_takes_a_fat_binary(
     );
 }
 
+/// The library would report success, and leave it out.
+#[rstest]
+fn a_fat_binary_of_finished_code_is_refused(
+    #[values("12.0", "12.4", "12.9", "13.0", "13.5")] version: &str,
+) {
+    let toolkit = toolkit(version);
+    let source = r#"extern "C" __global__ void k(int *p) { *p = 1; }"#;
+    let program = nvrtc::Program::new(&toolkit, "k.cu", source).unwrap();
+    let bytes = around(&program.compile(&nvrtc::Options::new(Arch::SM_80)).unwrap());
+    let error = Linker::new(&toolkit, Arch::SM_80)
+        .add_bytes("k.fatbin", InputKind::Fatbin, &bytes)
+        .link::<Cubin>()
+        .unwrap_err();
+    insta::allow_duplicates! {
+        insta::assert_snapshot!(error, @"k.fatbin: its device code is finished, and cannot be linked with others; compile it with relocatable device code (-rdc=true of nvcc)");
+    }
+}
+
 #[rstest]
 #[case(InputKind::Library)]
 #[case(InputKind::Object)]

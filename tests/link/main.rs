@@ -10,12 +10,15 @@
 mod common;
 #[path = "../common/inputs.rs"]
 mod inputs_of_links;
+#[path = "../../src/testing/process.rs"]
+mod process;
 #[path = "../common/raw.rs"]
 mod raw;
 
 mod containers;
 mod inputs;
 mod languages;
+mod names;
 mod options;
 mod refused;
 mod results;

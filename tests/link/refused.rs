@@ -36,6 +36,9 @@ fn lto_ir_of_a_newer_architecture_is_refused_by_name() {
 #[rstest]
 #[case("sm_90", Arch::SM_80)]
 #[case("sm_90a", Arch::SM_100)]
+#[case("sm_90a", Arch::SM_90)]
+#[case("sm_100a", Arch::SM_100F)]
+#[case("sm_100f", Arch::SM_120)]
 fn ptx_for_another_architecture_is_refused_by_name(#[case] target: &str, #[case] arch: Arch) {
     let input = ptx(target, ".visible .entry k() { ret; }\n");
     let error = refused(linker(arch).add_named("k.ptx", input));

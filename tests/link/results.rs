@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use cuda_program::link::Options;
-use cuda_program::{Arch, Cubin, Error, Linker, LtoIr, Ptx};
+use cuda_program::{Arch, Cubin, Error, Linker, LtoIr, Ptx, Toolkit};
 use rstest::rstest;
 
 use crate::common::{NEWEST, toolkit};
 use crate::inputs_of_links::ptx;
+use crate::process::again_in_a_process_of_its_own;
 use crate::raw;
 
 const KERNEL: &str = r#"extern "C" __device__ int f(int);
@@ -181,4 +182,25 @@ fn two_levels_of_optimisation_exclude_each_other() {
         .link::<Cubin>()
         .unwrap_err();
     assert!(matches!(error, Error::InvalidOptions { .. }), "{error}");
+}
+
+#[test]
+fn a_copy_of_the_library_that_is_in_the_process_already_is_the_one_that_links() {
+    let none = ["CUDA_PROGRAM_TOOLKIT", "CUDA_HOME", "CUDA_PATH"].map(|name| (name, ""));
+    again_in_a_process_of_its_own(&none, || {
+        let there = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("target/toolkits/12.4/nvidia/nvjitlink/lib/libnvJitLink.so.12")
+            .canonicalize()
+            .unwrap();
+        // SAFETY: the library of a toolkit, which sets up nothing but itself.
+        let mapped = unsafe { libloading::Library::new(&there) }.unwrap();
+        let linker = Linker::new(&Toolkit::discover().unwrap(), Arch::SM_80)
+            .add(ptx(".visible .entry k() { ret; }"));
+        assert_eq!(
+            linker.library().unwrap().path.canonicalize().unwrap(),
+            there
+        );
+        assert!(linker.link::<Cubin>().unwrap().kernel("k").is_some());
+        drop(mapped);
+    });
 }

@@ -2,6 +2,7 @@
 
 use crate::arch::Arch;
 use crate::artifact::ptx::ExternSymbol;
+use crate::artifact::symbol::Symbol;
 
 /// A kernel in a [`Cubin`](crate::Cubin), and what a launch of it takes from the GPU.
 ///
@@ -75,8 +76,8 @@ pub(super) struct Contents {
     pub kernels: Vec<CubinKernel>,
     pub functions: Vec<CubinFunction>,
     pub undefined: Vec<ExternSymbol>,
-    /// What is defined so that no other cubin of a link may define it.
-    pub exclusive: Vec<String>,
+    /// What is called by name, definitions and needs alike.
+    pub symbols: Vec<Symbol>,
     /// Whether anything is defined that others may see.
     pub defines: bool,
 }

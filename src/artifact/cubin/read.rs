@@ -10,12 +10,14 @@ use object::elf::{
     STB_WEAK, STT_FUNC, STT_NOTYPE, STT_OBJECT, STT_SECTION, SectionHeader64, SectionType,
     SymbolType,
 };
+use object::read::SectionIndex;
 use object::read::elf::{FileHeader, SectionHeader, SectionTable, Sym};
 
 use super::info::{self, attributes};
 use super::model::{Contents, CubinFunction, CubinKernel, CubinLinkage, CubinParameter};
 use crate::arch::{Arch, Suffix};
 use crate::artifact::ptx::{ExternKind, ExternSymbol, brought_by_driver};
+use crate::artifact::symbol::{Binding, Space, Symbol, What};
 use crate::bytes::{u16_at, u32_at};
 
 type Header = FileHeader64<Le>;
@@ -61,10 +63,10 @@ pub(super) fn read(data: &[u8]) -> Result<Contents, String> {
         by_symbol: HashMap::new(),
         functions: Vec::new(),
         undefined: Vec::new(),
-        exclusive: Vec::new(),
+        symbols: Vec::new(),
         defines: false,
     };
-    reader.symbols()?;
+    reader.names()?;
     reader.resources()?;
     for kernel in &mut reader.kernels {
         kernel.parameters.sort_by_key(|p| p.offset);
@@ -75,7 +77,7 @@ pub(super) fn read(data: &[u8]) -> Result<Contents, String> {
         kernels: reader.kernels,
         functions: reader.functions,
         undefined: reader.undefined,
-        exclusive: reader.exclusive,
+        symbols: reader.symbols,
         defines: reader.defines,
     })
 }
@@ -137,7 +139,7 @@ struct Reader<'a> {
     by_symbol: HashMap<u32, usize>,
     functions: Vec<CubinFunction>,
     undefined: Vec<ExternSymbol>,
-    exclusive: Vec<String>,
+    symbols: Vec<Symbol>,
     defines: bool,
 }
 
@@ -150,7 +152,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn symbols(&mut self) -> Result<(), String> {
+    fn names(&mut self) -> Result<(), String> {
         let symbols = self
             .sections
             .symbols(Le, self.data, SHT_SYMTAB)
@@ -180,10 +182,26 @@ impl<'a> Reader<'a> {
             // The toolchain's own names begin with a point, as no name of PTX does.
             if defined && linkage != CubinLinkage::Local && !name.starts_with('.') {
                 self.defines = true;
+            }
+            let section = symbols.symbol_section(Le, symbol, index).map_err(damaged)?;
+            if !name.starts_with('.') {
+                self.spend(name.len())?;
                 let common = symbol.st_shndx(Le).0 >= SHN_LORESERVE;
-                if linkage == CubinLinkage::Global && !common {
-                    self.exclusive.push(name.clone());
-                }
+                let what = match kind {
+                    STT_FUNC if symbol.st_other().0 & IS_KERNEL != 0 => What::Kernel,
+                    STT_FUNC => What::Function(None),
+                    _ => What::Variable(section.and_then(|section| self.space(section))),
+                };
+                self.symbols.push(Symbol {
+                    name: name.clone(),
+                    what,
+                    binding: match linkage {
+                        _ if !defined => Binding::Needed,
+                        CubinLinkage::Local => Binding::Local,
+                        CubinLinkage::Global if !common => Binding::Strong,
+                        CubinLinkage::Global | CubinLinkage::Weak => Binding::Weak,
+                    },
+                });
             }
             if !defined {
                 let kind = match kind {
@@ -194,7 +212,6 @@ impl<'a> Reader<'a> {
             } else if kind != STT_FUNC {
                 continue;
             } else if symbol.st_other().0 & IS_KERNEL != 0 {
-                let section = symbols.symbol_section(Le, symbol, index).map_err(damaged)?;
                 let at = self.kernels.len();
                 if let Some(section) = section {
                     self.by_section.insert(section.0, at);
@@ -218,6 +235,17 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The space of the variables in a section, by its name.
+    fn space(&self, section: SectionIndex) -> Option<Space> {
+        let section = self.sections.section(section).ok()?;
+        match self.sections.section_name(Le, section).ok()? {
+            name if name.starts_with(b".nv.global") => Some(Space::Global),
+            name if name.starts_with(b".nv.constant") => Some(Space::Constant),
+            name if name.starts_with(b".nv.shared") => Some(Space::Shared),
+            _ => None,
+        }
     }
 
     /// What each kernel needs, from the sections that belong to its code.

@@ -41,7 +41,7 @@ pub(super) fn header(parser: &mut Parser<'_>) -> Result<Module> {
         address_size,
         kernels: Vec::new(),
         functions: Vec::new(),
-        exclusive: Vec::new(),
+        symbols: Vec::new(),
         externs: Vec::new(),
         producer: producer(comments),
     })

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::arch::Arch;
+use crate::artifact::symbol::Symbol;
 
 /// A version of the PTX language, as in 9.5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -117,8 +118,8 @@ pub(super) struct Module {
     pub address_size: u32,
     pub kernels: Vec<PtxKernel>,
     pub functions: Vec<String>,
-    /// What is defined as `.visible`, so that no other module of a link may define it.
-    pub exclusive: Vec<String>,
+    /// What is called by name outside bodies, definitions and needs alike.
+    pub symbols: Vec<Symbol>,
     pub externs: Vec<ExternSymbol>,
     pub producer: Option<String>,
 }

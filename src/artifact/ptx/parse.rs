@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::lexer::{Kind, Lexer, Token};
 use super::model::{ExternKind, ExternSymbol, Linkage, Module, PtxKernel, Refusal};
 use super::{header, signature};
+use crate::artifact::symbol::{Binding, Prototype, Space, Symbol, What};
 
 pub(super) type Result<T> = std::result::Result<T, Refusal>;
 
@@ -51,12 +52,24 @@ enum Prefix {
 }
 
 impl Prefix {
-    /// Notes a definition that no other module may share.
-    fn note(self, name: &Token<'_>, module: &mut Module) {
-        if self == Prefix::Visible {
-            module.exclusive.push(name.text.to_owned());
+    /// Whose a definition is.
+    fn binding(self) -> Binding {
+        match self {
+            Prefix::Extern => Binding::Needed,
+            Prefix::Visible => Binding::Strong,
+            Prefix::Weak | Prefix::Common => Binding::Weak,
+            Prefix::None => Binding::Local,
         }
     }
+}
+
+/// Notes what a name stands for.
+fn note(module: &mut Module, name: &Token<'_>, what: What, binding: Binding) {
+    module.symbols.push(Symbol {
+        name: name.text.to_owned(),
+        what,
+        binding,
+    });
 }
 
 /// Whose signature it is that a body may follow.
@@ -225,7 +238,7 @@ impl<'a> Parser<'a> {
             Vec::new()
         };
         if self.body(&name, Of::Kernel)? {
-            prefix.note(&name, module);
+            note(module, &name, What::Kernel, prefix.binding());
             module.kernels.push(PtxKernel {
                 name: name.text.to_owned(),
                 linkage: match prefix {
@@ -252,19 +265,21 @@ impl<'a> Parser<'a> {
                 self.skip_brackets()?;
             }
         }
-        if self.token.is_mark("(") {
-            self.skip_brackets()?;
-        }
+        let results = signature::sizes(self)?;
         let name = self.name("a function")?;
-        if self.token.is_mark("(") {
-            self.skip_brackets()?;
-        }
+        let parameters = signature::sizes(self)?;
+        let prototype = results.zip(parameters);
+        let what = What::Function(prototype.map(|(results, parameters)| Prototype {
+            results,
+            parameters,
+        }));
         if self.body(&name, Of::Function)? {
             symbols.defined.insert(name.text);
-            prefix.note(&name, module);
+            note(module, &name, what, prefix.binding());
             module.functions.push(name.text.to_owned());
         } else {
             symbols.declared.push((name.text, ExternKind::Function));
+            note(module, &name, what, Binding::Needed);
         }
         Ok(())
     }
@@ -323,6 +338,12 @@ impl<'a> Parser<'a> {
         symbols: &mut Symbols<'a>,
     ) -> Result<()> {
         let space = self.take()?;
+        let what = What::Variable(match space.text {
+            ".global" => Some(Space::Global),
+            ".const" => Some(Space::Constant),
+            ".shared" => Some(Space::Shared),
+            _ => None,
+        });
         let mut name_may_come = true;
         loop {
             match (self.token.kind, self.token.text) {
@@ -348,8 +369,8 @@ impl<'a> Parser<'a> {
                         symbols.declared.push((name.text, kind));
                     } else {
                         symbols.defined.insert(name.text);
-                        prefix.note(&name, module);
                     }
+                    note(module, &name, what.clone(), prefix.binding());
                     continue;
                 }
                 _ => {}

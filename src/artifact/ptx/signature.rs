@@ -1,4 +1,4 @@
-//! The parameters of a kernel.
+//! The parameters of kernels and functions.
 
 use super::lexer::{Kind, Token};
 use super::model::Parameter;
@@ -79,6 +79,52 @@ fn parameter(parser: &mut Parser<'_>) -> Result<Parameter> {
         size,
         align: align.unwrap_or(element.max(1)),
     })
+}
+
+/// The sizes of what stands in brackets before or behind the name of a function, as in
+/// `( .param .b64 a, .param .align 4 .b8 b[12] )`: none at all where there are no brackets, and no
+/// answer where one of them is of no known size. What is wrong with them, ptxas says.
+pub(super) fn sizes(parser: &mut Parser<'_>) -> Result<Option<Vec<usize>>> {
+    if !parser.token.is_mark("(") {
+        return Ok(Some(Vec::new()));
+    }
+    let open = parser.take()?;
+    let mut sizes = Some(Vec::new());
+    let mut size = None;
+    let mut array = false;
+    let mut any = false;
+    loop {
+        let word = parser.take()?;
+        match (word.kind, word.text) {
+            (Kind::End, _) => {
+                let problem = "the `(` here is never closed".to_owned();
+                return Err(refuse(open.line, problem));
+            }
+            (Kind::Mark, mark @ ("," | ")")) => {
+                if any {
+                    sizes = sizes.zip(size).map(|(mut sizes, size)| {
+                        sizes.push(size);
+                        sizes
+                    });
+                }
+                if mark == ")" {
+                    return Ok(sizes);
+                }
+                (size, array, any) = (None, false, false);
+                continue;
+            }
+            (Kind::Mark, "[") => array = true,
+            (Kind::Mark, "]") if array => size = None,
+            (Kind::Number, _) if array => {
+                let count = integer(&word).ok();
+                size = size.zip(count).and_then(|(size, n)| size.checked_mul(n));
+                array = false;
+            }
+            (Kind::Directive, ty) => size = size_of(ty).or(size),
+            _ => {}
+        }
+        any = true;
+    }
 }
 
 /// Bytes of one value of a type, which is also its natural alignment.

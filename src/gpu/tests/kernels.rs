@@ -11,7 +11,15 @@ use crate::gpu::{ByValue, DevicePtr, Kernel, LaunchConfig, Module};
 use crate::sys::cuda::consts::*;
 
 fn module(set: impl FnOnce(&mut Fake)) -> Module {
+    module_with(set, &[])
+}
+
+fn module_with(set: impl FnOnce(&mut Fake), lowered: &[(&str, &str)]) -> Module {
+    let names = lowered
+        .iter()
+        .map(|(name, became)| ((*name).to_owned(), (*became).to_owned()));
     let prepared = Prepared {
+        lowered: names.collect(),
         code: b"cubin\0".to_vec(),
         kernels: Vec::new(),
         linked: false,
@@ -36,6 +44,25 @@ fn launches() -> Vec<Launch> {
 fn an_unknown_kernel_lists_those_there_are_the_nearest_first() {
     let error = module(|_| ()).kernel("geluu").unwrap_err();
     insta::assert_snapshot!(error, @"geluu: the module has no kernel of this name; it has gelu, saxpy");
+}
+
+#[test]
+fn a_kernel_is_found_by_the_names_that_its_artifact_knows() {
+    let expressions = [
+        ("gelu<float>", "gelu"),
+        ("saxpy", "gelu"),
+        ("gone<int>", "gone"),
+    ];
+    let module = module_with(|_| (), &expressions);
+    assert_eq!(module.kernel("gelu<float>").unwrap().name(), "gelu");
+    // What the code itself calls so comes first.
+    assert_eq!(module.kernel("saxpy").unwrap().name(), "saxpy");
+    let error = module.kernel("gone<int>").unwrap_err();
+    assert!(
+        matches!(&error, Error::InvalidInput(e) if e.input == "gone<int>"),
+        "{error}"
+    );
+    insta::assert_snapshot!(module.kernel("gelu<flaot>").unwrap_err(), @"gelu<flaot>: the module has no kernel of this name; it has gelu, gelu<float>, saxpy");
 }
 
 #[test]

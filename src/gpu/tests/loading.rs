@@ -160,7 +160,7 @@ fn the_driver_compiles_what_it_reads_where_nvjitlink_is_of_a_later_major_version
 
 #[rstest]
 #[case::there_is_none(without_nvjitlink(), "8.0", "nvJitLink was not found")]
-#[case::it_is_older(toolkit("12.0"), "9.0", "Unsupported .version 9.0")]
+#[case::it_is_older(toolkit("12.0"), "9.0", "reads no newer PTX than 8.0")]
 fn the_driver_compiles_ptx_where_nvjitlink_cannot(
     #[case] toolkit: Toolkit,
     #[case] version: &str,

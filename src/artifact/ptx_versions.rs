@@ -1,10 +1,10 @@
-//! Which PTX each driver reads.
+//! Which PTX each CUDA version reads: its driver and its libraries.
 
 use crate::artifact::IsaVersion;
 
 /// The newest PTX that came with a CUDA version, major and minor; none for versions later than those
 /// known here, and for those before 12.0.
-pub(super) fn of_cuda((major, minor): (u32, u32)) -> Option<IsaVersion> {
+pub(crate) fn of_cuda((major, minor): (u32, u32)) -> Option<IsaVersion> {
     let (major, minor) = match (major, minor) {
         (12, 0..=5) => (8, minor),
         // 12.6 brought no newer one.
@@ -35,7 +35,7 @@ mod tests {
     #[case((13, 6), None)]
     #[case((14, 0), None)]
     #[case((11, 8), None)]
-    fn a_driver_reads_the_ptx_of_its_cuda_version(
+    fn the_ptx_of_each_cuda_version_is_known(
         #[case] cuda: (u32, u32),
         #[case] ptx: Option<(u16, u16)>,
     ) {
