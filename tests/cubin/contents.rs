@@ -1,7 +1,9 @@
 //! What the sources say.
 
+use std::path::Path;
+
 use cuda_program::artifact::CubinLinkage;
-use cuda_program::{Arch, Cubin, Diagnostic, Severity};
+use cuda_program::{Arch, Cubin, Diagnostic, Severity, Toolkit, nvrtc};
 use insta::assert_snapshot;
 use rstest::rstest;
 
@@ -145,4 +147,23 @@ fn a_cubin_comes_back_from_a_file_as_it_was() {
 fn debug_output_shows_what_a_kernel_needs() {
     let cubin = cubin("parameters-13.5-sm_90");
     assert_snapshot!(format!("{:?}", cubin.kernels()), @r#"[CubinKernel { name: "parameters", linkage: Global, registers: 10, shared_bytes: 0, local_bytes: 0, stack_bytes: 0, constant_bytes: 592, parameters: [CubinParameter { offset: 0, size: 1 }, CubinParameter { offset: 2, size: 2 }, CubinParameter { offset: 8, size: 48 }, CubinParameter { offset: 56, size: 8 }], barriers: 0, max_threads: Some(128) }]"#);
+}
+
+/// Standard C++ for the device brings hundreds of them.
+#[test]
+fn a_cubin_that_is_mostly_long_names_is_read() {
+    let name = |n: usize| format!("{}{n}", "long_".repeat(400));
+    let variables: String = (0..200)
+        .map(|n| format!("__device__ int {};\n", name(n)))
+        .collect();
+    let source = format!(
+        "{variables}extern \"C\" __global__ void k() {{ {} = 1; }}",
+        name(7)
+    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/toolkits/13.5");
+    let toolkit = Toolkit::at(folder).unwrap();
+    let program = nvrtc::Program::new(&toolkit, "k.cu", source).unwrap();
+    let cubin: Cubin = program.compile(&nvrtc::Options::new(Arch::SM_90)).unwrap();
+    assert!(cubin.as_bytes().len() < 2 * 200 * 2_000);
+    assert!(cubin.kernel("k").is_some());
 }

@@ -6,6 +6,7 @@
 mod contexts;
 mod cuda_cpp;
 mod first_calls;
+mod languages;
 mod launches;
 mod math;
 mod modules;
@@ -119,6 +120,7 @@ fn main() {
         numbers::tests(),
         cuda_cpp::tests(),
         nvrtc_load::tests(),
+        languages::tests(),
         math::tests(),
         launches::tests(),
         modules::tests(),

@@ -66,8 +66,12 @@ fn every_way(gpu: &Gpu) -> Tested {
         let ptx: Ptx = program.compile(&options)?;
         saxpy(gpu, &Module::load_with(&gpu.context, &ptx, &load)?)?;
     }
-    options.ptx_version = gpu::Driver::get()?.reads_ptx();
-    let ptx: Ptx = program.compile(&options)?;
+    let mut ptx: Ptx = program.compile(&options)?;
+    let reads = gpu::Driver::get()?.reads_ptx();
+    if reads.is_some_and(|reads| ptx.isa_version() > reads) {
+        options.ptx_version = reads;
+        ptx = program.compile(&options)?;
+    }
     let by_driver = load.policy(LoadPolicy::Driver);
     saxpy(gpu, &Module::load_with(&gpu.context, &ptx, &by_driver)?)
 }

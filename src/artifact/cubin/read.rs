@@ -184,11 +184,11 @@ impl<'a> Reader<'a> {
                 self.defines = true;
             }
             let section = symbols.symbol_section(Le, symbol, index).map_err(damaged)?;
-            if !name.starts_with('.') {
-                self.spend(name.len())?;
+            let is_kernel = kind == STT_FUNC && symbol.st_other().0 & IS_KERNEL != 0;
+            if !name.starts_with('.') && (linkage != CubinLinkage::Local || is_kernel) {
                 let common = symbol.st_shndx(Le).0 >= SHN_LORESERVE;
                 let what = match kind {
-                    STT_FUNC if symbol.st_other().0 & IS_KERNEL != 0 => What::Kernel,
+                    _ if is_kernel => What::Kernel,
                     STT_FUNC => What::Function(None),
                     _ => What::Variable(section.and_then(|section| self.space(section))),
                 };
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
                 self.undefined.push(ExternSymbol { name, kind });
             } else if kind != STT_FUNC {
                 continue;
-            } else if symbol.st_other().0 & IS_KERNEL != 0 {
+            } else if is_kernel {
                 let at = self.kernels.len();
                 if let Some(section) = section {
                     self.by_section.insert(section.0, at);

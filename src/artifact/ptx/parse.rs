@@ -137,12 +137,7 @@ impl<'a> Parser<'a> {
                 Token {
                     kind: Kind::End, ..
                 } => {
-                    let problem = format!("the `{}` here is never closed", open.text);
-                    return Err(Refusal {
-                        line: open.line,
-                        problem,
-                        hint: "the text may be cut off; make it again".to_owned(),
-                    });
+                    return Err(never_closed(&open));
                 }
                 Token {
                     kind: Kind::Mark,
@@ -426,6 +421,14 @@ fn begins_statement(directive: &str) -> bool {
             | ".section"
             | ".alias"
     )
+}
+
+pub(super) fn never_closed(open: &Token<'_>) -> Refusal {
+    Refusal {
+        line: open.line,
+        problem: format!("the `{}` here is never closed", open.text),
+        hint: "the text may be cut off; make it again".to_owned(),
+    }
 }
 
 pub(super) fn refuse(line: u32, problem: String) -> Refusal {

@@ -2,7 +2,7 @@
 
 use super::lexer::{Kind, Token};
 use super::model::Parameter;
-use super::parse::{Parser, Result, clip, refuse};
+use super::parse::{Parser, Result, clip, never_closed, refuse};
 
 /// Reads `( .param …, .param … )`; the first bracket is looked at.
 pub(super) fn parameters(parser: &mut Parser<'_>) -> Result<Vec<Parameter>> {
@@ -96,10 +96,7 @@ pub(super) fn sizes(parser: &mut Parser<'_>) -> Result<Option<Vec<usize>>> {
     loop {
         let word = parser.take()?;
         match (word.kind, word.text) {
-            (Kind::End, _) => {
-                let problem = "the `(` here is never closed".to_owned();
-                return Err(refuse(open.line, problem));
-            }
+            (Kind::End, _) => return Err(never_closed(&open)),
             (Kind::Mark, mark @ ("," | ")")) => {
                 if any {
                     sizes = sizes.zip(size).map(|(mut sizes, size)| {
