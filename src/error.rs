@@ -141,6 +141,18 @@ pub enum Error {
         reason: String,
     },
 
+    /// This process is a fork of one that had used the compilers, and has their locks as they happened
+    /// to stand: a call could wait for ever.
+    #[error(
+        "this process was forked by process {parent}, which had used the compilers before, and a call \
+         into them here could wait for ever; start a program anew instead (spawn; in Python, the start \
+         method `spawn`), or fork before the first use"
+    )]
+    Forked {
+        /// The process that used them.
+        parent: u32,
+    },
+
     /// The first call of a kernel waits for itself.
     #[error(
         "the first call of `{kernel}` waits for itself ({path}); let no loader ask for a kernel \
