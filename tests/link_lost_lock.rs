@@ -20,7 +20,15 @@ use rstest::rstest;
 /// A link of a cubin that passes the look before the call, and that the library refuses.
 fn refused_by_the_library(version: &str) -> Linker {
     let (target, cubin) = if version.starts_with("13") {
-        (Arch::SM_90, cubin(version, Arch::SM_90A))
+        // Without the note that has the letter, it is taken for one that fits.
+        let mut bytes = cubin(version, Arch::SM_90A).as_bytes().to_vec();
+        let notes: Vec<usize> = (0..bytes.len() - 9)
+            .filter(|&at| bytes[at..].starts_with(b"-arch sm_90a"))
+            .collect();
+        for at in notes {
+            bytes[at + b"-arch sm_90".len()] = b' ';
+        }
+        (Arch::SM_90, Cubin::from_bytes(bytes).unwrap())
     } else {
         let mut bytes = cubin(version, Arch::SM_80).as_bytes().to_vec();
         // `e_version` of the header.
