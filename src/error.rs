@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, snippet};
 
 mod driver;
 mod input;
@@ -62,7 +62,7 @@ pub enum Error {
     Dialect(Box<DialectError>),
 
     /// A text that names no GPU architecture.
-    #[error("`{text}` is no GPU architecture: {problem}")]
+    #[error("`{text}` cannot be the architecture: {problem}")]
     InvalidArch {
         /// The text as it was given.
         text: String,
@@ -205,6 +205,22 @@ impl Error {
             path: path.as_ref().to_owned(),
             reason: source.to_string(),
         }
+    }
+
+    /// The same error, with the lines of the inputs that it points at.
+    pub(crate) fn marked<'a>(mut self, text_of: &dyn Fn(&str) -> Option<&'a [u8]>) -> Self {
+        match &mut self {
+            Error::InvalidInput(e) if e.snippet.is_none() => {
+                e.snippet = input::snippet(text_of(&e.input), e.line, &e.problem);
+            }
+            Error::Dialect(e) if e.snippet.is_none() => {
+                e.snippet = input::snippet(text_of(&e.module), e.line, &e.what);
+            }
+            Error::Library(e) => snippet::mark(&mut e.diagnostics, text_of),
+            Error::Driver(e) => snippet::mark(&mut e.diagnostics, text_of),
+            _ => {}
+        }
+        self
     }
 
     /// Options that cannot be honoured: what is wrong, and what to do.

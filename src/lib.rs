@@ -67,6 +67,7 @@ mod fresh;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod guard;
+mod hints;
 pub mod link;
 pub mod nvrtc;
 pub mod nvvm;
@@ -79,7 +80,7 @@ pub mod toolkit;
 
 pub use arch::Arch;
 pub use artifact::{Artifact, Cubin, LtoIr, Ptx};
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, Severity, Snippet};
 pub use error::{Error, Result};
 pub use link::Linker;
 pub use toolkit::Toolkit;

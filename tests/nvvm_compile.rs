@@ -300,7 +300,7 @@ fn a_ptx_version_that_the_library_cannot_write_is_an_error(
 }
 
 #[test]
-fn an_unknown_architecture_is_an_error_that_lists_the_known_ones() {
+fn an_unknown_architecture_is_an_error_that_lists_the_nearest() {
     let program = Program::new(&toolkit("13.5")).unwrap();
     program.add_module("k", store("k", 7)).unwrap();
     let error = program
@@ -308,7 +308,10 @@ fn an_unknown_architecture_is_an_error_that_lists_the_known_ones() {
         .unwrap_err();
     assert_eq!(error.raw_code(), Some(7));
     let text = error.to_string();
-    assert!(text.contains("it knows (compute_75, compute_80"), "{text}");
+    assert!(
+        text.contains("nearest that it knows: compute_75, compute_80;"),
+        "{text}"
+    );
     assert!(text.contains("libNVVM 13.5"), "{text}");
 }
 

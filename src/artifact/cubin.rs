@@ -85,6 +85,7 @@ impl Cubin {
             Err(problem) => Err(InvalidInput {
                 input: input.to_owned(),
                 line: None,
+                snippet: None,
                 problem,
                 hint: "give the bytes that ptxas, nvcc -cubin, NVRTC or nvJitLink made; PTX and \
                        LTO IR have types of their own"

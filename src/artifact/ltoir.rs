@@ -97,6 +97,7 @@ impl LtoIr {
         let refused = |problem: String, hint: &str| InvalidInput {
             input: input.to_owned(),
             line: None,
+            snippet: None,
             problem,
             hint: hint.to_owned(),
         };

@@ -15,6 +15,7 @@ use super::common::common;
 use super::symbol::Symbol;
 use crate::arch::Arch;
 use crate::diagnostic::Diagnostic;
+use crate::diagnostic::snippet::of_line;
 use crate::error::{InvalidInput, Result};
 
 use model::Module;
@@ -96,6 +97,7 @@ impl Ptx {
                 Err(InvalidInput {
                     input: input.to_owned(),
                     line: good.map(lexer::line_after),
+                    snippet: None,
                     problem: "there is a byte here that is no UTF-8, and so no PTX".to_owned(),
                     hint: "give PTX as text; a cubin or LTO IR has a type of its own".to_owned(),
                 }
@@ -118,6 +120,7 @@ impl Ptx {
             Err(refusal) => Err(InvalidInput {
                 input: input.to_owned(),
                 line: Some(refusal.line),
+                snippet: of_line(text.as_bytes(), refusal.line, None),
                 problem: refusal.problem,
                 hint: refusal.hint,
             }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::library::write_pointed;
 use super::{Error, Library};
 use crate::artifact::IsaVersion;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -139,12 +140,13 @@ impl fmt::Display for DriverError {
             .iter()
             .find(|said| said.severity == Severity::Error);
         if let Some(first) = first {
-            write!(f, ": {first}")?;
+            write!(f, ": {}", first.without_severity())?;
         }
         if let Some(hint) = &self.hint {
             write!(f, "; {hint}")?;
         }
         if f.alternate() {
+            write_pointed(f, &self.diagnostics, self.hint.as_deref())?;
             write!(f, "\ndriver: {}", self.driver)?;
             write!(f, "\nlog:\n{}", self.log.trim_end())?;
         }

@@ -6,6 +6,8 @@ use serde::Serialize;
 
 use super::{Error, Library};
 use crate::arch::Arch;
+use crate::diagnostic::Snippet;
+use crate::diagnostic::snippet::of_line;
 
 /// An input that was refused before any library saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -14,6 +16,8 @@ pub struct InvalidInput {
     pub input: String,
     /// The line in it, from 1, where the fault has one.
     pub line: Option<u32>,
+    /// That line, where the input is text that is at hand.
+    pub snippet: Option<Snippet>,
     /// What is wrong.
     pub problem: String,
     /// What to do.
@@ -28,13 +32,41 @@ impl fmt::Display for InvalidInput {
         if let Some(line) = self.line {
             write!(f, ":{line}")?;
         }
-        write!(f, ": {}; {}", self.problem, self.hint)
+        write!(f, ": {}; {}", self.problem, self.hint)?;
+        write_snippet(f, self.snippet.as_ref(), self.line)
     }
 }
 
 impl From<InvalidInput> for Error {
     fn from(e: InvalidInput) -> Self {
         Error::InvalidInput(Box::new(e))
+    }
+}
+
+/// The line that is at fault, marked where the first thing quoted in what is said of it stands.
+pub(super) fn snippet(text: Option<&[u8]>, line: Option<u32>, said: &str) -> Option<Snippet> {
+    let (text, line) = (text?, line?);
+    let plain = of_line(text, line, None)?;
+    let quoted = said.split('`').nth(1).filter(|quoted| !quoted.is_empty());
+    let column = quoted.and_then(|quoted| {
+        let (before, _) = plain.text.split_once(quoted)?;
+        u32::try_from(before.chars().count() + 1).ok()
+    });
+    match column {
+        Some(_) => of_line(text, line, column),
+        None => Some(plain),
+    }
+}
+
+/// The line that is at fault, for `{:#}`.
+fn write_snippet(
+    f: &mut fmt::Formatter<'_>,
+    snippet: Option<&Snippet>,
+    line: Option<u32>,
+) -> fmt::Result {
+    match snippet {
+        Some(snippet) if f.alternate() => write!(f, "\n{}", snippet.shown(line)),
+        _ => Ok(()),
     }
 }
 
@@ -45,6 +77,8 @@ pub struct DialectError {
     pub module: String,
     /// The line in it, from 1, where the first newer thing stands; text alone has lines.
     pub line: Option<u32>,
+    /// That line.
+    pub snippet: Option<Snippet>,
     /// The first newer thing found.
     pub what: String,
     /// Who wrote the module, as in `LLVM16.0.6`; bitcode alone says so.
@@ -89,7 +123,7 @@ impl fmt::Display for DialectError {
         if !self.log.trim().is_empty() {
             write!(f, "; the library said: {}", self.log.trim())?;
         }
-        Ok(())
+        write_snippet(f, self.snippet.as_ref(), self.line)
     }
 }
 

@@ -120,7 +120,7 @@ impl fmt::Display for LibraryError {
             .iter()
             .filter(|d| d.severity == Severity::Error);
         match said.next() {
-            Some(first) => write!(f, ": {}", first.to_string().replace('\n', " "))?,
+            Some(first) => write!(f, ": {}", first.without_severity())?,
             None if self.log.trim().is_empty() => f.write_str(": the library gave no reason")?,
             None => write!(f, ": {}", self.log.trim())?,
         }
@@ -128,12 +128,29 @@ impl fmt::Display for LibraryError {
             write!(f, "; {hint}")?;
         }
         if f.alternate() {
+            write_pointed(f, &self.diagnostics, self.hint.as_deref())?;
             write!(f, "\nlibrary: {}", self.library)?;
             write!(f, "\noptions: {}", self.options.join(" "))?;
             write!(f, "\nlog:\n{}", self.log.trim_end())?;
         }
         Ok(())
     }
+}
+
+/// The messages that come with a line of the input; what to do is not said twice.
+pub(super) fn write_pointed(
+    f: &mut fmt::Formatter<'_>,
+    diagnostics: &[Diagnostic],
+    hint: Option<&str>,
+) -> fmt::Result {
+    for diagnostic in diagnostics {
+        if diagnostic.snippet.is_some() {
+            let mut diagnostic = diagnostic.clone();
+            diagnostic.hint = diagnostic.hint.filter(|own| Some(own.as_str()) != hint);
+            write!(f, "\n{diagnostic:#}")?;
+        }
+    }
+    Ok(())
 }
 
 impl From<LibraryError> for Error {

@@ -35,6 +35,7 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
         return Err(InvalidInput {
             input: format!("device {ordinal}"),
             line: None,
+            snippet: None,
             problem: format!("there are {count} devices"),
             hint: "ordinals begin at 0".to_owned(),
         }

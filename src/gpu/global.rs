@@ -144,6 +144,7 @@ fn wrong_size(name: &str, problem: String) -> crate::error::Error {
     InvalidInput {
         input: name.to_owned(),
         line: None,
+        snippet: None,
         problem,
         hint: "name the type of its elements, and give as many as there are".to_owned(),
     }

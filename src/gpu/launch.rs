@@ -130,6 +130,7 @@ impl Kernel {
             return Err(InvalidInput {
                 input: self.name().to_owned(),
                 line: None,
+                snippet: None,
                 problem: "a slice and the stream belong to two `CudaContext` values, and cudarc \
                           orders slices within one"
                     .to_owned(),
@@ -205,6 +206,7 @@ impl Kernel {
                 return Err(InvalidInput {
                     input: self.name().to_owned(),
                     line: None,
+                    snippet: None,
                     problem,
                     hint: format!(
                         "its parameters have {} bytes; a struct goes in `ByValue`",
@@ -241,6 +243,7 @@ impl Kernel {
             return Err(InvalidInput {
                 input: self.name().to_owned(),
                 line: None,
+                snippet: None,
                 problem: format!("{wanted} bytes of dynamic shared memory are asked for"),
                 hint: format!(
                     "a block of this kernel can have {most}, besides the {fixed} that it always has"
@@ -276,6 +279,7 @@ pub(super) fn stream_of(place: &Place, stream: &CudaStream) -> Result<RawStream>
     Err(Error::from(InvalidInput {
         input: "stream".to_owned(),
         line: None,
+        snippet: None,
         problem: "it belongs to another context than the module".to_owned(),
         hint: "load the module into the stream's context, or use a stream of the module's"
             .to_owned(),

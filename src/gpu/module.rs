@@ -8,13 +8,12 @@ use std::sync::Arc;
 
 use super::context::Place;
 use super::cudarc::driver::CudaContext;
-use super::errors::messages;
 use super::global::{Bits, Global};
 use super::kernel::Kernel;
 use super::load::{Image, LoadOptions};
 use super::near::nearest;
 use super::prepare::{Prepared, lost, prepare};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, ptxas};
 use crate::error::{Error, InvalidInput, Result};
 use crate::sys::cuda::{Failure, RawKernel, RawLibrary, consts};
 
@@ -85,11 +84,14 @@ impl Module {
             lowered,
             mut diagnostics,
         } = prepared;
+        // The code is PTX wherever the driver speaks of a line.
+        let failed = |failure, name: Option<&str>, log: &[u8]| {
+            let error = driver.error_on(failure, name, log);
+            error.marked(&|module| (module == ptxas::INPUT).then_some(&code))
+        };
         let _current = place.enter()?;
         let loaded = RawLibrary::load(driver.api, &code).map_err(|e| driver.error(e))?;
-        let library = loaded
-            .library
-            .map_err(|e| driver.error_on(e, None, &loaded.error))?;
+        let library = loaded.library.map_err(|e| failed(e, None, &loaded.error))?;
         if kernels.is_empty() {
             kernels = library.kernel_names().unwrap_or_default();
         }
@@ -101,12 +103,12 @@ impl Module {
                 Ok(kernel) if n == 0 => library
                     .function(kernel)
                     .map(drop)
-                    .map_err(|e| driver.error_on(e, Some(name), &library.logs().1)),
+                    .map_err(|e| failed(e, Some(name), &library.logs().1)),
                 Ok(_) => Ok(()),
                 Err(Failure::Code { code, .. }) if code == consts::ERROR_NOT_FOUND && linked => {
                     Err(lost(name, linker.as_ref().unwrap_or(&driver.library), &[]))
                 }
-                Err(e) => Err(driver.error_on(e, Some(name), &library.logs().1)),
+                Err(e) => Err(failed(e, Some(name), &library.logs().1)),
             });
             got?;
         }
@@ -116,9 +118,9 @@ impl Module {
                 call: "cuLibraryLoadData",
                 code: consts::SUCCESS,
             };
-            return Err(driver.error_on(said, None, &error));
+            return Err(failed(said, None, &error));
         }
-        diagnostics.extend(messages(&crate::nvvm::escaped(&info), Severity::Note));
+        diagnostics.extend(ptxas::parse(&crate::nvvm::escaped(&info), Severity::Note));
         tracing::debug!(kernels = kernels.len(), "loaded");
         Ok(Module {
             loaded: Arc::new(Loaded {
@@ -200,6 +202,7 @@ impl Module {
                     error: InvalidInput {
                         input: "module".to_owned(),
                         line: None,
+                        snippet: None,
                         problem: format!("it is still used, {users} times"),
                         hint: "drop its kernels, globals and clones first".to_owned(),
                     }
@@ -264,6 +267,7 @@ impl Module {
                 InvalidInput {
                     input: name.to_owned(),
                     line: None,
+                    snippet: None,
                     problem: format!("the module has no {what} of this name"),
                     hint,
                 }
@@ -304,6 +308,7 @@ pub(super) fn cstring(name: &str) -> Result<CString> {
         InvalidInput {
             input: name.escape_debug().to_string(),
             line: None,
+            snippet: None,
             problem: "the name holds a NUL byte".to_owned(),
             hint: "take it out".to_owned(),
         }

@@ -76,6 +76,7 @@ fn of_ptx(driver: &Driver, device: Arch, ptx: &Ptx, options: &LoadOptions) -> Re
         return Err(InvalidInput {
             input: "PTX".to_owned(),
             line: None,
+            snippet: None,
             problem: format!("it is for {}, and the device is {device}", ptx.target()),
             hint: format!("compile it for {}", device.compute()),
         }

@@ -113,6 +113,7 @@ fn refused(input: &str, problem: String, hint: &str) -> Error {
     InvalidInput {
         input: input.to_owned(),
         line: None,
+        snippet: None,
         problem,
         hint: hint.to_owned(),
     }

@@ -191,6 +191,7 @@ impl Input {
         InvalidInput {
             input: self.name.replace('\0', "\\0"),
             line,
+            snippet: None,
             problem,
             hint: hint.to_owned(),
         }
@@ -205,6 +206,14 @@ impl Ready<'_> {
             Known::Cubin(_) => InputKind::Cubin,
             Known::LtoIr(_) => InputKind::LtoIr,
             Known::Other(kind, _) => *kind,
+        }
+    }
+
+    /// The text of PTX.
+    pub(super) fn text(&self) -> Option<&[u8]> {
+        match &self.known {
+            Known::Ptx(ptx) => Some(ptx.as_bytes()),
+            _ => None,
         }
     }
 

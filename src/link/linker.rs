@@ -12,11 +12,11 @@ use super::options::Options;
 use super::output::{Context, Output};
 use super::turns;
 use crate::arch::Arch;
-use crate::diagnostic::Severity;
+use crate::diagnostic::{Severity, ptxas};
 use crate::error::{Error, Library, LibraryError, Result, Stage};
 use crate::guard::{Guarded, guarded};
+use crate::hints::{Said, Speaker};
 use crate::nvvm::Dialect;
-use crate::sys::bindings::nvjitlink::NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
 use crate::sys::{Fetch, LinkFailed, Linked, NvJitLink, RawLinker, nvjitlink_code_name};
 use crate::toolkit::{Opened, Toolkit};
 
@@ -145,9 +145,17 @@ impl Linker {
         let linked = turns::link(&library.path, trial, || {
             guarded(|guard| run(api, self.arch, &flags, &inputs, T::FETCH, guard))
         });
-        let linked = linked?.map_err(|failure| self.failed(failure, &flags, &plan, library))?;
-        let mut diagnostics = log::parse(&log::text(&linked.said), Severity::Note);
-        diagnostics.extend(log::parse(&log::text(&linked.warned), Severity::Warning));
+        let text_of = |name: &str| inputs.iter().find(|i| i.name == name).and_then(Ready::text);
+        let linked = linked?.map_err(|failure| {
+            let error = self.failed(failure, &flags, &plan, library);
+            error.marked(&text_of)
+        })?;
+        let mut diagnostics = ptxas::parse(&log::text(&linked.said), Severity::Note);
+        let warned = log::text(&linked.warned);
+        let mut warned = ptxas::parse(&warned, Severity::Warning);
+        let call = Said::new(Speaker::NvJitLink, Stage::Query, (0, ""), "", library);
+        call.advise(&mut warned);
+        diagnostics.append(&mut warned);
         tracing::debug!(arch = %self.arch, kind = T::KIND, "linked");
         T::finish(
             linked.bytes,
@@ -228,50 +236,48 @@ impl Linker {
             what: LinkFailed { code, log },
         } = failure;
         let log = log::text(&log);
-        let unresolved: Vec<String> = plan
-            .unresolved
-            .iter()
-            .map(|(name, input)| format!("`{name}`, which {input} uses"))
-            .collect();
         let spelt = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
         let unspeakable = plan.kernels.iter().find(|name| {
             !name.chars().all(spelt) || name.starts_with(|c: char| c.is_ascii_digit())
         });
-        let hint = if stage == Stage::Link && !unresolved.is_empty() {
-            Some(format!(
-                "add the input that defines {}",
-                unresolved.join(", ")
-            ))
-        } else if let (Stage::Link, Some(name)) = (stage, unspeakable) {
-            Some(format!(
-                "PTX cannot spell the kernel's name `{name}`: use letters, digits, `_` and `$`, and \
-                 no digit first"
-            ))
-        } else if log.contains("Unresolved extern") {
-            Some("add the input that defines it".to_owned())
-        } else if code == NVJITLINK_ERROR_UNRECOGNIZED_OPTION {
-            Some(format!(
-                "{library} lacks this option: leave it out, or use a library that has it"
-            ))
-        } else if stage == Stage::Add {
-            Some(format!(
-                "see that it is whole, made for {}, and not newer than {library}",
-                self.arch
-            ))
-        } else {
-            None
+        let (number, code_name) = (
+            i32::try_from(code).unwrap_or(i32::MAX),
+            nvjitlink_code_name(code),
+        );
+        let said = Said {
+            arch: Some(self.arch),
+            unresolved: &plan.unresolved,
+            unspeakable: unspeakable.map(String::as_str),
+            ..Said::new(
+                Speaker::NvJitLink,
+                stage,
+                (number, code_name),
+                &log,
+                library,
+            )
         };
+        let hint = said.hint();
+        let mut diagnostics = ptxas::parse(&log, Severity::Error);
+        for diagnostic in &mut diagnostics {
+            log::drop_garbage(&mut diagnostic.message, |name| {
+                self.inputs.iter().any(|input| input.name == name)
+            });
+        }
+        said.advise(&mut diagnostics);
+        if let Some(input) = &input {
+            ptxas::name_input(&mut diagnostics, input);
+        }
         let options = std::iter::once(format!("-arch={}", self.arch));
         LibraryError {
             stage,
-            code: i32::try_from(code).unwrap_or(i32::MAX),
-            code_name: nvjitlink_code_name(code).to_owned(),
+            code: number,
+            code_name: code_name.to_owned(),
             input,
-            diagnostics: log::parse(&log, Severity::Error),
+            diagnostics,
+            hint,
             log,
             options: options.chain(flags.iter().cloned()).collect(),
             library: library.clone(),
-            hint,
         }
         .into()
     }

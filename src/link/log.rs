@@ -1,6 +1,4 @@
-//! nvJitLink's logs, one message at a time.
-
-use crate::diagnostic::{Diagnostic, Severity};
+//! nvJitLink's logs, as text.
 
 /// A log as text. Bytes that are no text are escaped: the library writes some where a name should be.
 pub(super) fn text(bytes: &[u8]) -> String {
@@ -15,24 +13,18 @@ pub(super) fn text(bytes: &[u8]) -> String {
     text
 }
 
-/// Reads `error   : …`, `ptxas fatal   : …`, `ptxas info    : …`, `INFO: …` and plain lines, which
-/// are of severity `otherwise`.
-pub(super) fn parse(log: &str, otherwise: Severity) -> Vec<Diagnostic> {
-    log.lines()
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .map(|line| Diagnostic::new(severity(line).unwrap_or(otherwise), line))
-        .collect()
-}
-
-fn severity(line: &str) -> Option<Severity> {
-    let head = line.split_once(':')?.0.to_ascii_lowercase();
-    head.split_whitespace().find_map(|word| match word {
-        "error" | "fatal" => Some(Severity::Error),
-        "warning" => Some(Severity::Warning),
-        "info" => Some(Severity::Note),
-        _ => None,
-    })
+/// Takes back the name of the input in a message about what is undefined, where it is none: the library
+/// reads it from memory that it has freed. The log keeps it.
+pub(super) fn drop_garbage(message: &mut String, is_input: impl Fn(&str) -> bool) {
+    if !message.starts_with("Undefined reference to '") {
+        return;
+    }
+    let Some((said, name)) = message.split_once("' in '") else {
+        return;
+    };
+    if !name.strip_suffix('\'').is_some_and(is_input) {
+        *message = format!("{said}'");
+    }
 }
 
 #[cfg(test)]
@@ -41,14 +33,17 @@ mod tests {
     use rstest::rstest;
 
     #[rstest]
-    #[case("error   : Undefined reference to 'f' in 'a'", Severity::Error)]
-    #[case("ptxas fatal   : Unresolved extern function 'f'", Severity::Error)]
-    #[case("ptxas info    : 0 bytes gmem", Severity::Note)]
-    #[case("INFO: NVVM70 LTOIR Container created", Severity::Note)]
-    #[case("something else", Severity::Warning)]
-    fn a_line_says_how_serious_it_is(#[case] line: &str, #[case] severity: Severity) {
-        let read = parse(line, Severity::Warning);
-        assert_eq!(read, [Diagnostic::new(severity, line)]);
+    #[case(
+        "Undefined reference to 'f' in 'a.ptx'",
+        "Undefined reference to 'f' in 'a.ptx'"
+    )]
+    #[case("Undefined reference to 'f' in '\\xba'", "Undefined reference to 'f'")]
+    #[case("Undefined reference to 'f'", "Undefined reference to 'f'")]
+    #[case("something in 'b'", "something in 'b'")]
+    fn a_name_that_is_no_inputs_is_dropped(#[case] message: &str, #[case] left: &str) {
+        let mut message = message.to_owned();
+        drop_garbage(&mut message, |name| name == "a.ptx");
+        assert_eq!(message, left);
     }
 
     #[test]

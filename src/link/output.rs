@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use super::check::Plan;
 use crate::arch::Arch;
 use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, Library, Result};
 
 /// What a [`Linker`](super::Linker) links to: [`Cubin`], [`Ptx`] or [`LtoIr`].
 pub trait Output: Artifact + sealed::Finish {}
 
 impl<T: Artifact + sealed::Finish> Output for T {}
+
+/// What a kernel may declare of shared memory, in bytes; the driver loads none that declares more.
+const STATIC_SHARED: u64 = 48 * 1024;
 
 /// What was asked for, for the check of what came.
 pub struct Context<'a> {
@@ -31,6 +34,22 @@ impl Context<'_> {
             hint: hint.to_owned(),
             library: self.library.clone(),
             diagnostics: self.diagnostics,
+        }
+    }
+
+    /// The library said no error beside its success: the driver would refuse what came of one.
+    fn check_said(self) -> Result<Self> {
+        let mut said = self.diagnostics.iter();
+        match said.find(|said| said.severity == Severity::Error) {
+            None => Ok(self),
+            Some(error) => {
+                let problem = format!("it said: {}", error.without_severity());
+                let hint = error.hint.clone();
+                let hint = hint
+                    .as_deref()
+                    .unwrap_or("mend the input that it speaks of");
+                Err(self.wrong(problem, hint))
+            }
         }
     }
 
@@ -74,6 +93,7 @@ impl sealed::Finish for Cubin {
         };
         let context = context.check_kernels(|name| cubin.kernel(name).is_some())?;
         if context.relocatable {
+            let context = context.check_said()?;
             return Ok(cubin
                 .with_lowered_names(context.lowered)
                 .with_diagnostics(context.diagnostics));
@@ -95,6 +115,20 @@ impl sealed::Finish for Cubin {
             };
             return Err(context.wrong("the cubin has nothing in it".to_owned(), hint));
         }
+        let greedy = cubin
+            .kernels()
+            .iter()
+            .find(|k| k.shared_bytes > STATIC_SHARED);
+        if let Some(kernel) = greedy {
+            let problem = format!(
+                "the kernel {} declares {} bytes of shared memory, and {STATIC_SHARED} is what every \
+                 launch can have",
+                kernel.name, kernel.shared_bytes
+            );
+            let hint = "declare less, or declare it `extern` and ask for it at the launch";
+            return Err(context.wrong(problem, hint));
+        }
+        let context = context.check_said()?;
         Ok(cubin
             .with_lowered_names(context.lowered)
             .with_diagnostics(context.diagnostics))
@@ -114,7 +148,9 @@ impl sealed::Finish for Ptx {
                 ));
             }
         };
-        let context = context.check_kernels(|name| ptx.kernel(name).is_some())?;
+        let context = context
+            .check_kernels(|name| ptx.kernel(name).is_some())?
+            .check_said()?;
         Ok(ptx
             .with_lowered_names(context.lowered)
             .with_diagnostics(context.diagnostics))

@@ -3,8 +3,9 @@
 use std::ffi::CString;
 
 use crate::arch::{Arch, Suffix};
-use crate::error::{Error, Library, Result};
+use crate::error::{Error, Result};
 use crate::guard::{Guarded, guarded};
+use crate::hints::nearest;
 use crate::sys::{Nvrtc, RawNvrtc};
 use crate::toolkit::Opened;
 
@@ -45,28 +46,29 @@ pub(super) fn refused_letter(nvrtc: &Opened<Nvrtc>, arch: Arch) -> Option<Error>
 }
 
 fn unknown(nvrtc: &Opened<Nvrtc>, arch: Arch, listed: &[u16]) -> Error {
-    let mut known: Vec<String> = listed.iter().map(|number| format!("sm_{number}")).collect();
-    let letters = Arch::KNOWN
+    let plain = listed
         .iter()
-        .filter(|known| known.suffix() != Suffix::None && listed.contains(&known.number()));
-    known.extend(
-        guarded(|guard| {
+        .filter_map(|number| format!("sm_{number}").parse().ok());
+    let mut known: Vec<Arch> = plain.collect();
+    if arch.suffix() != Suffix::None {
+        let letters = Arch::KNOWN
+            .iter()
+            .filter(|known| known.suffix() != Suffix::None && listed.contains(&known.number()));
+        let taken = guarded(|guard| {
             letters
-                .filter(|arch| knows(nvrtc.api, **arch, guard))
-                .map(Arch::to_string)
+                .copied()
+                .filter(|arch| knows(nvrtc.api, *arch, guard))
                 .collect::<Vec<_>>()
-        })
-        .unwrap_or_default(),
-    );
-    invalid(&nvrtc.library, arch, &known)
-}
-
-fn invalid(library: &Library, arch: Arch, known: &[String]) -> Error {
+        });
+        known.extend(taken.unwrap_or_default());
+    }
     Error::InvalidArch {
         text: arch.to_string(),
         problem: format!(
-            "{library} does not know it; compile for one that it knows ({}), or use another toolkit",
-            known.join(", ")
+            "{} does not know it; the nearest that it knows: {}; compile for one of them, or use \
+             another toolkit",
+            nvrtc.library,
+            nearest(arch, &known, Arch::sm)
         ),
     }
 }

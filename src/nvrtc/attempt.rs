@@ -42,14 +42,22 @@ pub(super) struct NotDone {
 }
 
 impl NotDone {
+    /// A call that failed without a log.
+    pub(super) fn new(stage: Stage, code: NvrtcFailed) -> Self {
+        NotDone {
+            stage,
+            code,
+            input: None,
+            log: String::new(),
+            panic: None,
+        }
+    }
+
     fn early(stage: Stage, input: Option<&str>) -> impl FnOnce(NvrtcFailed) -> Self {
         let input = input.map(str::to_owned);
         move |code| NotDone {
-            stage,
-            code,
             input,
-            log: String::new(),
-            panic: None,
+            ..NotDone::new(stage, code)
         }
     }
 }

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::hints;
-use crate::error::{Error, LibraryError, Result, Stage};
+use super::attempt::NotDone;
+use super::failure;
+use crate::error::{Error, Result, Stage};
 use crate::fresh::fresh;
 use crate::guard::guarded;
 use crate::nvvm::escaped;
@@ -364,18 +365,9 @@ fn c_path(path: &Path) -> Result<CString> {
 }
 
 fn failed(nvrtc: &Opened<Nvrtc>, stage: Stage, code: NvrtcFailed, log: &[u8]) -> Error {
-    let NvrtcFailed(raw) = code;
-    let log = escaped(log);
-    LibraryError {
-        stage,
-        code: i32::try_from(raw).unwrap_or(i32::MAX),
-        code_name: nvrtc.api.code_name(raw),
-        input: None,
-        diagnostics: super::log::parse(&log, crate::Severity::Error),
-        hint: hints::of(code, &log, &[], &nvrtc.library),
-        log,
-        options: Vec::new(),
-        library: nvrtc.library.clone(),
-    }
-    .into()
+    let failed = NotDone {
+        log: escaped(log),
+        ..NotDone::new(stage, code)
+    };
+    failure::library_error(nvrtc, failed, &[], Vec::new()).into()
 }

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use super::attempt::NotDone;
 use super::control::Control;
 use super::flags::Flags;
-use super::{archs, hints, log};
+use super::{archs, log};
 use crate::arch::Arch;
 use crate::diagnostic::Severity;
 use crate::error::{Error, LibraryError, Stage};
+use crate::hints::{Said, Speaker};
 use crate::sys::bindings::nvrtc::*;
 use crate::sys::{Nvrtc, NvrtcFailed};
 use crate::toolkit::Opened;
@@ -43,34 +44,52 @@ pub(super) fn of(nvrtc: &Opened<Nvrtc>, failed: NotDone, compilation: &Compilati
             return error;
         }
     }
-    let library = nvrtc.library.clone();
-    LibraryError {
-        stage: failed.stage,
-        code: i32::try_from(code).unwrap_or(i32::MAX),
-        code_name: nvrtc.api.code_name(code),
-        input: failed.input,
-        diagnostics: log::parse(&failed.log, Severity::Error),
-        hint: hints::of(failed.code, &failed.log, compilation.searched, &library),
-        log: failed.log,
-        options: flags.list.clone(),
-        library,
-    }
-    .into()
+    let options = flags.list.clone();
+    library_error(nvrtc, failed, compilation.searched, options).into()
 }
 
-pub(super) fn no_answer(nvrtc: &Opened<Nvrtc>, NvrtcFailed(code): NvrtcFailed) -> Error {
+/// The error of a call, with its log read and what to do.
+pub(super) fn library_error(
+    nvrtc: &Opened<Nvrtc>,
+    failed: NotDone,
+    searched: &[PathBuf],
+    options: Vec<String>,
+) -> LibraryError {
+    let NvrtcFailed(code) = failed.code;
+    let (number, code_name) = (
+        i32::try_from(code).unwrap_or(i32::MAX),
+        nvrtc.api.code_name(code),
+    );
+    let library = &nvrtc.library;
+    let said = Said {
+        searched,
+        ..Said::new(
+            Speaker::Nvrtc,
+            failed.stage,
+            (number, &code_name),
+            &failed.log,
+            library,
+        )
+    };
+    let hint = said.hint();
+    let mut diagnostics = log::parse(&failed.log, Severity::Error);
+    said.advise(&mut diagnostics);
     LibraryError {
-        stage: Stage::Query,
-        code: i32::try_from(code).unwrap_or(i32::MAX),
-        code_name: nvrtc.api.code_name(code),
-        input: None,
-        diagnostics: Vec::new(),
-        log: String::new(),
-        options: Vec::new(),
-        library: nvrtc.library.clone(),
-        hint: None,
+        stage: failed.stage,
+        code: number,
+        input: failed.input,
+        diagnostics,
+        hint,
+        code_name,
+        log: failed.log,
+        options,
+        library: library.clone(),
     }
-    .into()
+}
+
+pub(super) fn no_answer(nvrtc: &Opened<Nvrtc>, code: NvrtcFailed) -> Error {
+    let failed = NotDone::new(Stage::Query, code);
+    library_error(nvrtc, failed, &[], Vec::new()).into()
 }
 
 pub(super) fn cancelled(reason: &str) -> Error {

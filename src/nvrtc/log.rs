@@ -1,23 +1,88 @@
 //! NVRTC's log, one message at a time.
 
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, Snippet, ptxas, snippet};
 
-/// Reads `file(line): error: text`, `file(line): warning #177-D: text`, `nvrtc: error: text`,
-/// `Warning #629-D: text`, `ptxas error   : text` and plain lines. A line of another form continues
-/// the message before it, so that nothing is lost.
+/// Reads `file(line): error: text`, `file(line): warning #177-D: text`, `file:line:column: error: text`,
+/// `nvrtc: error: text`, `Warning #629-D: text`, `ptxas error   : text` and plain lines.
+///
+/// Notes go to the message before them, and a quoted line with its mark becomes the snippet. A line of
+/// another form continues the message before it, so that nothing is lost.
 pub(super) fn parse(log: &str, otherwise: Severity) -> Vec<Diagnostic> {
     let mut messages: Vec<Diagnostic> = Vec::new();
-    for line in log.lines().map(str::trim_end).filter(|l| !l.is_empty()) {
-        match (message(line), messages.last_mut()) {
-            (Some(message), _) => messages.push(message),
-            (None, Some(last)) => {
-                last.message.push('\n');
-                last.message.push_str(line);
+    let mut lines = log
+        .lines()
+        .map(str::trim_end)
+        .filter(|l| !l.is_empty())
+        .peekable();
+    while let Some(line) = lines.next() {
+        if let Some(begun) = message(line) {
+            match messages.last_mut() {
+                Some(last)
+                    if begun.severity == Severity::Note
+                        && begun.line.is_some()
+                        && !line.starts_with(REMARK) =>
+                {
+                    last.notes.push(begun);
+                }
+                _ => messages.push(begun),
             }
-            (None, None) => messages.push(Diagnostic::new(otherwise, line)),
+            continue;
+        }
+        let Some(last) = messages.last_mut() else {
+            messages.push(Diagnostic::new(otherwise, line));
+            continue;
+        };
+        let about = match last.notes.last_mut() {
+            Some(note) => note,
+            None => last,
+        };
+        match lines.peek().and_then(|mark| quoted(line, mark)) {
+            Some(snippet) if about.snippet.is_none() => {
+                lines.next();
+                about.column = snippet.column;
+                about.snippet = Some(snippet);
+            }
+            _ => {
+                about.message.push('\n');
+                about.message.push_str(line);
+            }
         }
     }
     messages
+}
+
+/// Takes back the places that are of another line than the message's, as in a macro call of several
+/// lines, and gives each message without a quoted line the one that it points at.
+pub(super) fn mark<'a>(diagnostics: &mut [Diagnostic], text_of: &dyn Fn(&str) -> Option<&'a [u8]>) {
+    for diagnostic in diagnostics.iter_mut() {
+        let held = diagnostic.module.as_deref().and_then(text_of);
+        if let (Some(held), Some(line), Some(quoted)) = (held, diagnostic.line, &diagnostic.snippet)
+        {
+            let there = snippet::of_line(held, line, diagnostic.column);
+            if there.as_ref().is_some_and(|there| there != quoted) {
+                diagnostic.column = None;
+                diagnostic.snippet = None;
+            }
+        }
+        mark(&mut diagnostic.notes, text_of);
+    }
+    snippet::mark(diagnostics, text_of);
+}
+
+/// A line of the source, two blanks before it, with a line below that has a mark and nothing else.
+fn quoted(line: &str, mark: &str) -> Option<Snippet> {
+    let text = line.strip_prefix("  ")?;
+    let place = mark.strip_prefix("  ")?.strip_suffix('^')?;
+    if !place.chars().all(char::is_whitespace) {
+        return None;
+    }
+    // The mark stands below a byte.
+    let column = text
+        .char_indices()
+        .take_while(|(at, _)| *at < place.len())
+        .count()
+        + 1;
+    Some(Snippet::new(text, u32::try_from(column).ok()))
 }
 
 /// The log without remarks on inlining, which the library goes on making after a compilation that asked
@@ -35,8 +100,7 @@ fn message(line: &str) -> Option<Diagnostic> {
         return None;
     }
     if let Some(rest) = line.strip_prefix("nvrtc: ") {
-        let (severity, text) = severity(rest)?;
-        return Some(Diagnostic::new(severity, text));
+        return said(rest);
     }
     if let Some(remark) = line.strip_prefix(REMARK).and_then(of_inlining) {
         return Some(remark);
@@ -55,57 +119,51 @@ fn message(line: &str) -> Option<Diagnostic> {
     if let Some(text) = line.strip_prefix("Command-line error: ") {
         return Some(Diagnostic::new(Severity::Error, text));
     }
-    if let Some(message) = of_ptxas(line) {
-        return Some(message);
+    if line.starts_with("ptxas ") {
+        return ptxas::message(line);
     }
     // Without a file it begins as a sentence does.
     let mut letters = line.chars();
     if let Some(first) = letters.next() {
         let line = format!("{}{}", first.to_ascii_lowercase(), letters.as_str());
-        if let Some((severity, text)) = severity(&line) {
-            return Some(Diagnostic::new(severity, text));
+        if let Some(said) = said(&line) {
+            return Some(said);
         }
     }
     // A file's name may hold what looks like a place; the first that a severity follows is it.
-    line.match_indices("): ").find_map(|(at, _)| {
-        let (severity, text) = severity(line.get(at + 3..)?)?;
+    let in_parentheses = line.match_indices("): ").find_map(|(at, _)| {
         let (file, number) = line.get(..at)?.rsplit_once('(')?;
-        let mut diagnostic = Diagnostic::new(severity, text);
-        diagnostic.module = Some(file.to_owned());
-        diagnostic.line = Some(number.parse().ok()?);
-        Some(diagnostic)
+        let said = said(line.get(at + 3..)?)?;
+        Some(said.in_module(file).at_line(number.parse().ok()?))
+    });
+    in_parentheses.or_else(|| {
+        line.match_indices(": ").find_map(|(at, _)| {
+            let said = said(line.get(at + 2..)?)?;
+            placed(line.get(..at)?, said)
+        })
     })
 }
 
 /// `file:1:2: text`.
 fn of_inlining(line: &str) -> Option<Diagnostic> {
     let (place, text) = line.split_once(": ")?;
+    placed(place, Diagnostic::new(Severity::Note, text))
+}
+
+/// The message at `file:1:2`.
+fn placed(place: &str, mut said: Diagnostic) -> Option<Diagnostic> {
     let mut parts = place.rsplitn(3, ':');
-    let column = parts.next()?.parse().ok()?;
-    let number = parts.next()?.parse().ok()?;
-    let mut diagnostic = Diagnostic::new(Severity::Note, text);
-    diagnostic.module = Some(parts.next()?.to_owned());
-    diagnostic.line = Some(number);
-    diagnostic.column = Some(column);
-    Some(diagnostic)
+    said.column = Some(parts.next()?.parse().ok()?);
+    let line = parts.next()?.parse().ok()?;
+    Some(said.in_module(parts.next()?).at_line(line))
 }
 
-/// `ptxas error   : text`, or `ptxas application ptx input, line 9; fatal   : text`.
-fn of_ptxas(line: &str) -> Option<Diagnostic> {
-    let (head, _) = line.strip_prefix("ptxas ")?.split_once(':')?;
-    let severity = match head.split_whitespace().next_back()? {
-        "error" | "fatal" => Severity::Error,
-        "warning" => Severity::Warning,
-        "info" => Severity::Note,
-        _ => return None,
-    };
-    Some(Diagnostic::new(severity, line))
-}
-
-fn severity(text: &str) -> Option<(Severity, &str)> {
+/// `error: text` or `warning #177-D: text`.
+fn said(text: &str) -> Option<Diagnostic> {
     for (word, severity) in [
         ("catastrophic error", Severity::Error),
         ("internal error", Severity::Error),
+        ("fatal error", Severity::Error),
         ("error", Severity::Error),
         ("warning", Severity::Warning),
         ("remark", Severity::Note),
@@ -115,11 +173,10 @@ fn severity(text: &str) -> Option<(Severity, &str)> {
             continue;
         };
         if let Some(text) = rest.strip_prefix(": ") {
-            return Some((severity, text));
+            return Some(Diagnostic::new(severity, text));
         }
-        // The number is kept: it is what the options about messages take.
-        if rest.starts_with(" #") && rest.contains(": ") {
-            return Some((severity, rest.trim_start()));
+        if let Some((number, text)) = rest.strip_prefix(" #").and_then(|r| r.split_once(": ")) {
+            return Some(Diagnostic::new(severity, text).with_code(number));
         }
     }
     None
@@ -134,13 +191,15 @@ mod tests {
     #[case("k.cu(3): error: no", "error: k.cu:3: no")]
     #[case(
         "a (b) c.cu(12): warning #177-D: unused",
-        "warning: a (b) c.cu:12: #177-D: unused"
+        "warning[177-D]: a (b) c.cu:12: unused"
     )]
     #[case("k.cu(1): catastrophic error: cannot", "error: k.cu:1: cannot")]
-    #[case("k.cu(1): note #3453-D: was 4", "note: k.cu:1: #3453-D: was 4")]
+    #[case("k.cu(1): note #3453-D: was 4", "note[3453-D]: k.cu:1: was 4")]
     #[case("nvrtc: error: unrecognized option", "error: unrecognized option")]
+    #[case("k.cu:3:5: error: no", "error: k.cu:3:5: no")]
+    #[case("C:\\k.cu:3:5: fatal error: no", "error: C:\\k.cu:3:5: no")]
     #[case("anything else", "warning: anything else")]
-    #[case("Warning #629-D: do not match", "warning: #629-D: do not match")]
+    #[case("Warning #629-D: do not match", "warning[629-D]: do not match")]
     #[case("remark: k.cu:1:63: f inlined", "note: k.cu:1:63: f inlined")]
     #[case("remark: what is no place", "note: what is no place")]
     #[case("Catastrophic error: cannot open", "error: cannot open")]
@@ -149,15 +208,12 @@ mod tests {
         "\"k.cu\": using precompiled header file \"k.pch\"",
         "note: \"k.cu\": using precompiled header file \"k.pch\""
     )]
-    #[case(
-        "ptxas fatal   : Unknown option 'z'",
-        "error: ptxas fatal   : Unknown option 'z'"
-    )]
+    #[case("ptxas fatal   : Unknown option 'z'", "error: Unknown option 'z'")]
     #[case(
         "ptxas application ptx input, line 9; error   : no",
-        "error: ptxas application ptx input, line 9; error   : no"
+        "error: ptx input:9: no"
     )]
-    #[case("ptxas info    : 0 bytes gmem", "note: ptxas info    : 0 bytes gmem")]
+    #[case("ptxas info    : 0 bytes gmem", "note: 0 bytes gmem")]
     fn a_line_is_read(#[case] line: &str, #[case] shown: &str) {
         let read = parse(line, Severity::Warning);
         let shown_now: Vec<_> = read.iter().map(ToString::to_string).collect();
@@ -179,16 +235,54 @@ mod tests {
     }
 
     #[test]
-    fn quoted_source_continues_the_message_even_where_it_looks_like_one() {
+    fn a_quoted_line_is_the_snippet_even_where_it_looks_like_a_message() {
         let log = "k.cu(1): error: bad\n  k.cu(2): error: quoted\n  ^\n\nnvrtc: warning: old\n";
-        let read = parse(log, Severity::Warning);
-        let shown: Vec<_> = read.iter().map(ToString::to_string).collect();
-        assert_eq!(
-            shown,
-            [
-                "error: k.cu:1: bad\n  k.cu(2): error: quoted\n  ^",
-                "warning: old"
-            ]
+        insta::assert_snapshot!(shown(log), @r"
+        error: k.cu:1:1: bad
+          1 | k.cu(2): error: quoted
+            | ^
+        warning: old
+        ");
+    }
+
+    #[test]
+    fn notes_belong_to_the_message_before_them_and_continued_lines_to_what_they_continue() {
+        let log = "k.cu(4): error: no instance of \"f\" matches\n            argument types are: (int)\n  \
+                   void k() { f(1); }\n             ^\nk.cu(2): note #3322-D: number of parameters\n  \
+                   void f();\n       ^\n          detected during instantiation at line 9\n\n\
+                   k.cu(5): warning #1-D: last\n";
+        insta::assert_snapshot!(shown(log), @r#"
+        error: k.cu:4:12: no instance of "f" matches
+                    argument types are: (int)
+          4 | void k() { f(1); }
+            |            ^
+          note[3322-D]: k.cu:2:6: number of parameters
+                    detected during instantiation at line 9
+            2 | void f();
+              |      ^
+        warning[1-D]: k.cu:5: last
+        "#);
+    }
+
+    #[test]
+    fn marks_count_bytes_and_columns_count_characters() {
+        let read = parse(
+            "k.cu(1): error: zz\n  /* äö */ zz\n             ^\n",
+            Severity::Error,
         );
+        assert_eq!(read[0].column, Some(10));
+    }
+
+    #[test]
+    fn a_quoted_line_that_is_another_than_the_messages_gives_no_place() {
+        let mut read = parse("k.cu(2): error: y\n  A(\n  ^\n", Severity::Error);
+        mark(&mut read, &|_| Some(b"A(\n3);"));
+        assert_eq!(format!("{:#}", read[0]), "error: k.cu:2: y\n  2 | 3);");
+    }
+
+    fn shown(log: &str) -> String {
+        let read = parse(log, Severity::Warning);
+        let read: Vec<_> = read.iter().map(|said| format!("{said:#}")).collect();
+        read.join("\n")
     }
 }

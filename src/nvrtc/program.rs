@@ -228,7 +228,7 @@ impl Program {
                 options,
                 library: &self.nvrtc.library,
                 lowered: done.lowered,
-                diagnostics: log::parse(&done.log, Severity::Warning),
+                diagnostics: self.read(&done.log),
             },
         )
     }
@@ -252,7 +252,30 @@ impl Program {
             pch: false,
         };
         let done = self.run(wanted, |_, _| Ok(()))?;
-        Ok(log::parse(&done.log, Severity::Warning))
+        Ok(self.read(&done.log))
+    }
+
+    /// The log of a compilation that succeeded, one message at a time.
+    fn read(&self, log: &str) -> Vec<Diagnostic> {
+        let mut diagnostics = log::parse(log, Severity::Warning);
+        self.mark(&mut diagnostics);
+        diagnostics
+    }
+
+    /// Gives messages the lines that they point at, of the source and of headers in memory.
+    fn mark(&self, diagnostics: &mut [Diagnostic]) {
+        let state = self.state.lock();
+        log::mark(diagnostics, &|name| {
+            if self.name.as_bytes() == name.as_bytes() {
+                return Some(self.source.as_bytes());
+            }
+            let named = |(_, known): &&(CString, CString)| known.as_bytes() == name.as_bytes();
+            state
+                .headers
+                .iter()
+                .find(named)
+                .map(|(text, _)| text.as_bytes())
+        });
     }
 
     fn run<R>(
@@ -363,7 +386,11 @@ impl Program {
                     arch: options.arch,
                     control,
                 };
-                Err(failure::of(nvrtc, failed, &compilation))
+                let mut error = failure::of(nvrtc, failed, &compilation);
+                if let Error::Library(e) = &mut error {
+                    self.mark(&mut e.diagnostics);
+                }
+                Err(error)
             }
         }
     }

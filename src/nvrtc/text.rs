@@ -8,6 +8,7 @@ pub(super) fn invalid(input: &str, problem: &str, hint: &str) -> Error {
     InvalidInput {
         input: input.to_owned(),
         line: None,
+        snippet: None,
         problem: problem.to_owned(),
         hint: hint.to_owned(),
     }

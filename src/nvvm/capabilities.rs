@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::dialect::LEGACY_LLVM;
+use super::failure::Failure;
 use super::probe;
 use super::reader::NvvmIrVersion;
 use crate::arch::Arch;
-use crate::error::{Error, Library, LibraryError, Result, Stage};
+use crate::error::{Error, Library, Result, Stage};
 use crate::guard::guarded;
 use crate::sys::{Failed, Nvvm};
 use crate::toolkit::{Opened, Toolkit};
@@ -120,18 +121,16 @@ impl Capabilities {
         guarded(|guard| probe::has_newer_nvvm(&self.nvvm, Arch::SM_90, guard).unwrap_or(false))
     }
 
-    fn no_answer(&self, Failed(code): Failed) -> Error {
-        LibraryError {
+    fn no_answer(&self, code: Failed) -> Error {
+        Failure {
+            nvvm: &self.nvvm,
             stage: Stage::Query,
-            code: code as i32,
-            code_name: self.nvvm.api.code_name(code),
-            input: None,
-            diagnostics: Vec::new(),
+            code,
             log: String::new(),
+            notes: Vec::new(),
             options: Vec::new(),
-            library: self.nvvm.library.clone(),
-            hint: None,
         }
+        .plain()
         .into()
     }
 }

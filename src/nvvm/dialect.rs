@@ -131,6 +131,7 @@ fn without_newer(
     let error = Error::from(DialectError {
         module: module.name().to_owned(),
         line: evidence.line,
+        snippet: None,
         what: evidence.what.clone(),
         producer: module.info.producer.as_ref().map(|p| p.text.clone()),
         arch: options.arch,

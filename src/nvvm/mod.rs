@@ -63,8 +63,8 @@
 mod capabilities;
 mod checks;
 mod dialect;
+mod failure;
 mod handle;
-mod hints;
 mod libdevice;
 mod log;
 mod modules;
@@ -88,6 +88,7 @@ pub use capabilities::{Capabilities, LlvmVersion};
 pub use libdevice::Libdevice;
 pub(crate) use libdevice::check as check_libdevice;
 pub(crate) use log::text as escaped;
+pub(crate) use modules::LAYOUT;
 pub use options::{Dialect, OptLevel, Options, Repair};
 pub use output::Output;
 pub use program::Program;

@@ -5,11 +5,11 @@ use std::ffi::CString;
 use std::sync::Arc;
 
 use super::checks;
-use super::reader::{self, Linkage, ModuleInfo, Symbol, SymbolKind};
+use super::reader::{self, Linkage, ModuleInfo, ModuleKind, Symbol, SymbolKind};
 use crate::error::{InvalidInput, Result};
 
 /// The data layout that every libNVVM reads.
-pub(super) const LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-\
+pub(crate) const LAYOUT: &str = "e-p:64:64:64-i1:8:8-i8:8:8-i16:16:16-i32:32:32-i64:64:64-\
     i128:128:128-f32:32:32-f64:64:64-v16:16:16-v32:32:32-v64:64:64-v128:128:128-n16:32:64";
 
 /// One module of a program.
@@ -37,6 +37,7 @@ impl Module {
             return Err(InvalidInput {
                 input: format!("{name:?}"),
                 line: None,
+                snippet: None,
                 problem:
                     "the module's name is empty, or holds a NUL byte or another control character"
                         .to_owned(),
@@ -44,8 +45,13 @@ impl Module {
             }
             .into());
         };
-        let info = reader::look(&bytes).map_err(|e| e.for_input(name))?;
-        checks::module(&info, lazy).map_err(|e| e.for_module(name))?;
+        let info = reader::look(&bytes)
+            .map_err(|e| e.for_input(name))
+            .and_then(|info| match checks::module(&info, lazy) {
+                Ok(()) => Ok(info),
+                Err(e) => Err(e.for_module(name)),
+            })
+            .map_err(|e| e.marked(&|_| Some(&bytes)))?;
         Ok(Module {
             id,
             name: c_name,
@@ -66,6 +72,12 @@ impl<'a> Modules<'a> {
 
     pub(super) fn names(&self) -> Vec<&'a str> {
         self.0.iter().map(Module::name).collect()
+    }
+
+    /// The text of a module; bitcode has none.
+    pub(super) fn text(&self, name: &str) -> Option<&'a [u8]> {
+        let module = self.0.iter().find(|module| module.name() == name)?;
+        (module.info.kind == ModuleKind::Text).then_some(&*module.bytes)
     }
 
     /// The modules in the order in which libNVVM is to get them.
@@ -172,6 +184,7 @@ impl<'a> Modules<'a> {
         Err(InvalidInput {
             input: "program".to_owned(),
             line: None,
+            snippet: None,
             problem: problem.to_owned(),
             hint: hint.to_owned(),
         }

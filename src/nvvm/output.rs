@@ -3,7 +3,7 @@
 use super::options::Options;
 use super::plan::Plan;
 use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, Library, Result};
 use crate::link::{self, Linker};
 use crate::toolkit::Toolkit;
@@ -122,10 +122,37 @@ impl sealed::Finish for Ptx {
                 ));
             }
         }
+        let mut diagnostics = context.diagnostics;
+        diagnostics.extend(nothing_to_launch(&ptx));
         Ok(ptx
             .with_lowered_names(context.plan.respelt.clone())
-            .with_diagnostics(context.diagnostics))
+            .with_diagnostics(diagnostics))
     }
+}
+
+/// What to say of PTX without a kernel: device functions alone may be meant, an empty file is not.
+fn nothing_to_launch(ptx: &Ptx) -> Option<Diagnostic> {
+    if !ptx.kernels().is_empty() {
+        return None;
+    }
+    let mut said = if ptx.symbols().is_empty() {
+        Diagnostic::new(
+            Severity::Warning,
+            "the PTX is empty: no module that is not lazy defines anything that others can see",
+        )
+    } else {
+        Diagnostic::new(
+            Severity::Note,
+            "the PTX has no kernel that could be launched",
+        )
+    };
+    said.hint = Some(
+        "a kernel is a function with external linkage that returns void and is named in \
+         `!nvvm.annotations` with `!\"kernel\", i32 1`, or, from compute_100 on, has the calling \
+         convention `ptx_kernel`"
+            .to_owned(),
+    );
+    Some(said)
 }
 
 const UNREADABLE: &str =

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use super::capabilities::Capabilities;
 use super::checks::{self, Situation};
 use super::dialect;
-use super::handle::{Handle, NotMade, Wanted};
+use super::failure::{self, Failure};
+use super::handle::{Handle, Wanted};
 use super::libdevice::{self, Libdevice};
 use super::modules::{Module, Modules};
 use super::options::Options;
@@ -16,8 +17,8 @@ use super::output::{self, Output};
 use super::plan::Plan;
 use super::reader::ModuleInfo;
 use super::repair::{self, Repaired};
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{Error, InvalidInput, LibraryError, Result, Stage};
+use crate::diagnostic::{Diagnostic, Severity, snippet};
+use crate::error::{Error, InvalidInput, Result, Stage};
 use crate::guard::{Guarded, guarded};
 use crate::sync::Mutex;
 use crate::sys::{Failed, Nvvm};
@@ -149,6 +150,7 @@ impl Program {
             return Err(InvalidInput {
                 input: name.to_owned(),
                 line: None,
+                snippet: None,
                 problem: "the program has a module of this name already".to_owned(),
                 hint: "replace it with `replace_module`, or give this one another name".to_owned(),
             }
@@ -217,6 +219,7 @@ impl Program {
                 libdevice::check(bytes).map_err(|problem| InvalidInput {
                     input: "libdevice".to_owned(),
                     line: None,
+                    snippet: None,
                     problem,
                     hint:
                         "give the content of NVIDIA's libdevice.10.bc, or of bitcode that defines \
@@ -346,26 +349,42 @@ impl Program {
                 &mut state.pinned
             };
             let handle = Handle::bring(slot, self.nvvm.api, &wanted, guard)
-                .map_err(|failed| self.not_made(failed, &plan))?;
+                .map_err(|failed| failure::not_made(&self.nvvm, failed, &plan))?;
             let result = call(handle, &plan.flags, guard);
             let log = super::log::text(&handle.raw.log(guard));
             let names = Modules(&modules).names();
-            let mut diagnostics = std::mem::take(&mut plan.notes);
-            match result {
-                Ok(value) => {
+            let notes = std::mem::take(&mut plan.notes);
+            match (result, plan.suspicion.take()) {
+                (Ok(value), _) => {
+                    let mut diagnostics = notes;
                     diagnostics.extend(super::log::parse(&log, &names, Severity::Warning));
+                    snippet::mark(&mut diagnostics, &|name| Modules(&modules).text(name));
                     Ok(Done {
                         value,
                         plan,
                         diagnostics,
                     })
                 }
-                Err((stage, code)) => {
-                    diagnostics.extend(super::log::parse(&log, &names, Severity::Error));
-                    Err(self.failed(stage, code, log, diagnostics, plan, options, guard))
+                (Err(_), Some(Error::Dialect(mut dialect))) => {
+                    dialect.log = log;
+                    Err(Error::Dialect(dialect))
+                }
+                (Err((stage, code)), _) => {
+                    let failure = Failure {
+                        nvvm: &self.nvvm,
+                        stage,
+                        code,
+                        log,
+                        notes,
+                        options: plan.shown(),
+                    };
+                    // By the text that the library saw, whose lines it counts.
+                    let error = Error::from(failure.of(options.arch, &modules, guard));
+                    Err(error.marked(&|name| Modules(&modules).text(name)))
                 }
             }
         })?
+        .map_err(|error| error.marked(&|name| Modules(&state.modules).text(name)))
     }
 
     /// The libdevice to add, if any.
@@ -382,56 +401,6 @@ impl Program {
             Some(own) => Ok(Some(own.clone())),
             None => (self.beside)().map(Some),
         }
-    }
-
-    fn not_made(&self, failed: NotMade, plan: &Plan) -> Error {
-        let NotMade { code, input, log } = failed;
-        let log = super::log::text(&log);
-        LibraryError {
-            stage: if input.is_some() {
-                Stage::Add
-            } else {
-                Stage::Create
-            },
-            code: code.0 as i32,
-            code_name: self.nvvm.api.code_name(code.0),
-            input,
-            diagnostics: super::log::parse(&log, &[], Severity::Error),
-            log,
-            options: plan.shown(),
-            library: self.nvvm.library.clone(),
-            hint: None,
-        }
-        .into()
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn failed(
-        &self,
-        stage: Stage,
-        code: Failed,
-        log: String,
-        diagnostics: Vec<Diagnostic>,
-        plan: Plan,
-        options: &Options,
-        guard: &Guarded,
-    ) -> Error {
-        if let Some(Error::Dialect(mut dialect)) = plan.suspicion {
-            dialect.log = log;
-            return Error::Dialect(dialect);
-        }
-        LibraryError {
-            stage,
-            code: code.0 as i32,
-            code_name: self.nvvm.api.code_name(code.0),
-            input: None,
-            hint: super::hints::of(code, &log, options, &self.nvvm, guard),
-            diagnostics,
-            log,
-            options: plan.shown(),
-            library: self.nvvm.library.clone(),
-        }
-        .into()
     }
 }
 
@@ -457,6 +426,7 @@ impl State {
                 InvalidInput {
                     input: name.to_owned(),
                     line: None,
+                    snippet: None,
                     problem: "the program has no module of this name".to_owned(),
                     hint: if names.is_empty() {
                         "it has none at all".to_owned()

@@ -117,6 +117,7 @@ impl Builder {
             return Err(Error::InvalidInput(Box::new(InvalidInput {
                 input: "toolkit".to_owned(),
                 line: None,
+                snippet: None,
                 problem: "the path that was given is empty".to_owned(),
                 hint: "name a folder or file, or use Toolkit::discover()".to_owned(),
             })));

@@ -15,6 +15,7 @@ mod process;
 #[path = "../common/raw.rs"]
 mod raw;
 
+mod after_failures;
 mod containers;
 mod inputs;
 mod languages;

@@ -247,16 +247,16 @@ fn a_folder_is_searched_in_the_order_given() {
 }
 
 #[rstest]
-#[case::none(|_: &mut Options| (), &["warning: k.cu:2: #177-D", "int unused"])]
-#[case::brief(|o: &mut Options| o.diagnostics.brief = Some(true), &["warning: k.cu:2: #177-D"])]
+#[case::none(|_: &mut Options| (), &["warning[177-D]: k.cu:2:7: variable", "int unused"])]
+#[case::brief(|o: &mut Options| o.diagnostics.brief = Some(true), &["warning[177-D]: k.cu:2: variable"])]
 #[case::no_numbers(
     |o: &mut Options| o.diagnostics.error_numbers = Some(false),
-    &["warning: k.cu:2: variable"]
+    &["warning: k.cu:2:7: variable"]
 )]
 #[case::disabled(|o: &mut Options| o.diagnostics.disable_warnings = true, &[])]
 #[case::suppressed(|o: &mut Options| o.diagnostics.suppress = vec![177], &[])]
-#[case::conversion(|o: &mut Options| o.diagnostics.conversion = true, &["warning: k.cu:3"])]
-#[case::reorder(|o: &mut Options| o.diagnostics.reorder = true, &["warning: k.cu:5"])]
+#[case::conversion(|o: &mut Options| o.diagnostics.conversion = true, &["]: k.cu:3"])]
+#[case::reorder(|o: &mut Options| o.diagnostics.reorder = true, &["]: k.cu:5"])]
 #[case::remarks(
     |o: &mut Options| o.diagnostics.inline_remarks = true,
     &["note: k.cu:", " inlined into "]
@@ -274,7 +274,7 @@ __global__ void l(int *p) { *p = f(*p); }
     let mut options = sm_80();
     set(&mut options);
     let ptx: Ptx = program(NEWEST, source).compile(&options).unwrap();
-    let said: Vec<String> = ptx.diagnostics().iter().map(ToString::to_string).collect();
+    let said: Vec<String> = ptx.diagnostics().iter().map(|d| format!("{d:#}")).collect();
     let said = said.join("\n");
     assert!(says.iter().all(|s| said.contains(s)), "{said}");
     assert!(!says.is_empty() || said.is_empty(), "{said}");
@@ -284,12 +284,9 @@ __global__ void l(int *p) { *p = f(*p); }
         options.diagnostics.inline_remarks,
         "{said}"
     );
+    // The line itself is at hand, and shown without the library's help.
     let brief = options.diagnostics.brief == Some(true);
-    assert_eq!(
-        said.contains("int unused"),
-        !brief && !says.is_empty(),
-        "{said}"
-    );
+    assert_eq!(said.contains('^'), !brief && !says.is_empty(), "{said}");
 }
 
 #[test]

@@ -62,6 +62,7 @@ pub(super) fn failure(what: &str) -> Error {
     InvalidInput {
         input: what.to_owned(),
         line: None,
+        snippet: None,
         problem: "it was to fail".to_owned(),
         hint: "try again".to_owned(),
     }

@@ -151,6 +151,7 @@ impl<L: Load> Lazy<L> {
             return Err(InvalidInput {
                 input: name.to_owned(),
                 line: None,
+                snippet: None,
                 problem: format!("device {device} is asked for"),
                 hint: format!("number devices as the driver does, below {MOST_DEVICES}"),
             }

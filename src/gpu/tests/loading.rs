@@ -94,7 +94,9 @@ fn a_failed_load_shows_code_log_and_driver() {
     })
     .unwrap_err();
     insta::assert_snapshot!(format!("{error:#}"), @r"
-    cuLibraryGetKernel failed with CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222) on saxpy: error: ptxas application ptx input, line 1; fatal : Unsupported .version 9.5
+    cuLibraryGetKernel failed with CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222) on saxpy: ptx input:1: Unsupported .version 9.5; the PTX is newer than this compiler of PTX: make a cubin of it with a library as new as what wrote it, or ask for older PTX (`ptx_version`)
+    error: ptx input:1: Unsupported .version 9.5
+      1 | .version 8.0
     driver: the CUDA driver 13.0 (fake)
     log:
     ptxas application ptx input, line 1; fatal : Unsupported .version 9.5

@@ -37,6 +37,7 @@ impl Refusal {
         InvalidInput {
             input: name.to_owned(),
             line: self.line,
+            snippet: None,
             problem: self.problem,
             hint: self.hint,
         }

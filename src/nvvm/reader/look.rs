@@ -67,6 +67,7 @@ impl LookError {
         InvalidInput {
             input: input.into(),
             line: self.line,
+            snippet: None,
             problem: self.problem,
             hint: self.hint,
         }

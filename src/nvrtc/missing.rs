@@ -1,35 +1,31 @@
-//! What to do about an error of NVRTC.
+//! What to do where NVRTC misses a header, or its builtins.
 
 use std::path::{Path, PathBuf};
 
 use super::headers;
 use super::owners::{NVRTC, Owner, Package, owner};
 use crate::error::{Library, major_minor};
-use crate::sys::NvrtcFailed;
-use crate::sys::bindings::nvrtc::NVRTC_ERROR_BUILTIN_OPERATION_FAILURE;
+use crate::hints::Said;
 
 /// What the builtins library's name begins with, on Linux and on Windows.
 const BUILTINS: [&str; 2] = ["libnvrtc-builtins", "nvrtc-builtins"];
 
-/// A sentence for the person who reads the error, where there is one to say.
-pub(super) fn of(
-    NvrtcFailed(code): NvrtcFailed,
-    log: &str,
-    searched: &[PathBuf],
-    library: &Library,
-) -> Option<String> {
-    if let Some(file) = builtins(log) {
-        return Some(no_builtins(file, library));
-    }
-    let header = log
-        .split_once("open source file \"")
-        .and_then(|(_, rest)| rest.split_once('"'))
-        .map(|(name, _)| name);
-    if let Some(header) = header {
-        return Some(no_header(header, searched, library));
-    }
-    (code == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE && log.trim().is_empty())
-        .then(|| no_builtins("the builtins library", library))
+/// Whether the library's own other half is not there, or is damaged.
+pub(crate) fn lacks_builtins(said: &Said<'_>) -> bool {
+    builtins(said.log).is_some()
+        || said.code.ends_with("BUILTIN_OPERATION_FAILURE") && said.log.trim().is_empty()
+}
+
+pub(crate) fn no_builtins(said: &Said<'_>) -> String {
+    let file = builtins(said.log).unwrap_or("the builtins library");
+    of_builtins(file, said.library)
+}
+
+/// What to do about a header that is not there.
+pub(crate) fn no_header(said: &Said<'_>) -> Option<String> {
+    let (_, rest) = said.log.split_once("open source file \"")?;
+    let (header, _) = rest.split_once('"')?;
+    Some(of_header(header, said.searched, said.library))
 }
 
 /// The file of the builtins that the log complains of.
@@ -42,7 +38,7 @@ fn builtins(log: &str) -> Option<&str> {
     Some(rest.get(..end)?.trim_end_matches(['.', ',', ':']))
 }
 
-fn no_builtins(file: &str, library: &Library) -> String {
+fn of_builtins(file: &str, library: &Library) -> String {
     let folder = library.path.parent().unwrap_or(Path::new(""));
     let there = folder.join(file).exists();
     let mut others: Vec<String> = std::fs::read_dir(folder)
@@ -65,7 +61,7 @@ fn no_builtins(file: &str, library: &Library) -> String {
     )
 }
 
-fn no_header(header: &str, searched: &[PathBuf], library: &Library) -> String {
+fn of_header(header: &str, searched: &[PathBuf], library: &Library) -> String {
     let folders = if searched.is_empty() {
         "no folder was searched".to_owned()
     } else {
