@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub(crate) mod mutate;
 mod process;
 pub(crate) mod random;
 

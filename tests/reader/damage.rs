@@ -4,6 +4,7 @@ use cuda_program::nvvm::reader::{InputKind, kind_of, look};
 use rstest::rstest;
 
 use super::{FILES, fixture, libdevices};
+use crate::mutate::damage;
 use crate::random::Random;
 
 fn wrapped(bitcode: &[u8], padding: usize) -> Vec<u8> {
@@ -104,28 +105,6 @@ fn two_modules_in_one_file_are_refused() {
     file.extend_from_within(4..);
     let error = look(&file).unwrap_err();
     insta::assert_snapshot!(error, @"the bitcode holds 2 modules; give each module for itself");
-}
-
-fn damage(file: &[u8], random: &mut Random) -> Vec<u8> {
-    let mut bytes = file.to_vec();
-    for _ in 0..=random.below(8) {
-        let at = random.below(bytes.len());
-        match random.below(4) {
-            0 => bytes[at] ^= 1 << random.below(8),
-            1 => bytes[at] = u8::try_from(random.below(256)).unwrap(),
-            2 => {
-                let from = random.below(bytes.len());
-                let len = random.below(64).min(bytes.len() - from.max(at));
-                bytes.copy_within(from..from + len, at);
-            }
-            _ => {
-                let len = random.below(16).min(bytes.len() - at);
-                let fill = if random.below(2) == 0 { 0 } else { 0xff };
-                bytes[at..at + len].fill(fill);
-            }
-        }
-    }
-    bytes
 }
 
 /// A panic, an endless walk or a vast allocation would end this test.
