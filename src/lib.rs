@@ -71,6 +71,7 @@ pub mod link;
 pub mod nvrtc;
 pub mod nvvm;
 mod options;
+mod promises;
 mod sync;
 pub mod sys;
 #[cfg(all(test, not(loom)))]
@@ -82,6 +83,7 @@ pub use artifact::{Artifact, Cubin, LtoIr, Ptx};
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Error, Result};
 pub use link::Linker;
+pub use promises::Externals;
 pub use toolkit::Toolkit;
 
 /// The README's examples, compiled with the documentation's.
