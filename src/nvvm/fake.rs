@@ -28,6 +28,8 @@ pub(super) struct Fake {
     pub(super) fail_compiles: usize,
     /// Whether programs without libdevice are compiled too.
     pub(super) takes_anything: bool,
+    /// What the last compilation was for.
+    pub(super) target: String,
     /// Compilations that succeeded.
     pub(super) compiled: usize,
     /// The handle a call is at work in, to catch two at once.
@@ -117,8 +119,16 @@ unsafe extern "C" fn add(
     })
 }
 
-unsafe extern "C" fn compile(program: nvvmProgram, _: c_int, _: *mut *const c_char) -> nvvmResult {
+unsafe extern "C" fn compile(
+    program: nvvmProgram,
+    _: c_int,
+    options: *mut *const c_char,
+) -> nvvmResult {
+    // SAFETY: the caller gives an array of C strings, of which the architecture is the first.
+    let arch = unsafe { CStr::from_ptr(*options) }.to_string_lossy();
+    let target = arch.replace("-arch=compute_", "sm_");
     call(program, |fake, at| {
+        fake.target = target;
         if fake.fail_compiles > 0 {
             fake.fail_compiles -= 1;
             return NVVM_ERROR_COMPILATION;
@@ -133,20 +143,24 @@ unsafe extern "C" fn compile(program: nvvmProgram, _: c_int, _: *mut *const c_ch
     })
 }
 
-const PTX: &[u8] =
-    b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n\0";
+fn ptx(fake: &Fake) -> String {
+    format!(
+        ".version 8.0\n.target {}\n.address_size 64\n.visible .entry k() {{ ret; }}\n\0",
+        fake.target
+    )
+}
 
 unsafe extern "C" fn result_size(program: nvvmProgram, size: *mut usize) -> nvvmResult {
-    call(program, |_, _| ());
+    let ptx = call(program, |fake, _| ptx(fake));
     // SAFETY: the caller gives a valid place for a size.
-    unsafe { *size = PTX.len() };
+    unsafe { *size = ptx.len() };
     NVVM_SUCCESS
 }
 
 unsafe extern "C" fn result(program: nvvmProgram, to: *mut c_char) -> nvvmResult {
-    call(program, |_, _| ());
+    let ptx = call(program, |fake, _| ptx(fake));
     // SAFETY: the caller gives as many bytes as `result_size` said.
-    unsafe { to.copy_from_nonoverlapping(PTX.as_ptr().cast(), PTX.len()) };
+    unsafe { to.copy_from_nonoverlapping(ptx.as_ptr().cast(), ptx.len()) };
     NVVM_SUCCESS
 }
 

@@ -6,6 +6,8 @@
 
 mod externals;
 mod promised;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 pub use externals::Externals;
 pub(crate) use promised::{Empty, Promised};

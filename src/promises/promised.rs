@@ -200,9 +200,13 @@ impl Promised<'_> {
             110 => Arch::SM_101.number(),
             number => number,
         };
-        let letter_lost = (self.arch.suffix() == Suffix::ArchSpecific)
-            != (written.suffix() == Suffix::ArchSpecific);
-        if number(written) == number(self.arch) && !letter_lost {
+        let bound = |arch: Arch| arch.suffix() == Suffix::ArchSpecific;
+        // A link takes the letter from its inputs: without one, the code runs there all the same.
+        let fits = match (bound(self.arch), bound(written)) {
+            (true, false) => self.linked,
+            (asked, written) => asked == written,
+        };
+        if number(written) == number(self.arch) && fits {
             return Ok(());
         }
         Err(self.other_arch(kind, written))
