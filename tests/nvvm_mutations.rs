@@ -21,7 +21,7 @@ use std::path::Path;
 use common::{NEWEST, calls, store, toolkit};
 use cuda_program::nvvm::{Options, Program};
 use cuda_program::{Arch, Error, Ptx};
-use mutate::{cut, damage, edited, spliced};
+use mutate::{cut, damage, edited, nudged, spliced};
 use random::Random;
 use workers::Outcome;
 
@@ -74,11 +74,13 @@ fn mutated(arch: Arch, number: u64) -> Vec<u8> {
     }
     let one = &modules[random.below(modules.len())];
     let other = &modules[random.below(modules.len())];
-    match random.below(8) {
+    // Light damage is the one that gets far into the library.
+    match random.below(16) {
         0 => spliced(one, other, &mut random),
         1 => cut(one, &mut random).to_vec(),
-        2..=5 if !bitcode => edited(one, other, &mut random),
-        _ => damage(one, &mut random),
+        2 => damage(one, &mut random),
+        _ if bitcode => nudged(one, &mut random),
+        _ => edited(one, other, &mut random),
     }
 }
 

@@ -4,6 +4,19 @@
 
 use super::random::Random;
 
+/// One or two bits flipped, which most of what reads the file does not notice.
+pub fn nudged(file: &[u8], random: &mut Random) -> Vec<u8> {
+    let mut bytes = file.to_vec();
+    if bytes.is_empty() {
+        return bytes;
+    }
+    for _ in 0..=random.below(2) {
+        let at = random.below(bytes.len());
+        bytes[at] ^= 1 << random.below(8);
+    }
+    bytes
+}
+
 /// Bits flipped, bytes replaced, stretches copied over others or blanked: up to eight of those.
 pub fn damage(file: &[u8], random: &mut Random) -> Vec<u8> {
     let mut bytes = file.to_vec();
@@ -41,11 +54,11 @@ pub fn cut<'a>(file: &'a [u8], random: &mut Random) -> &'a [u8] {
     &file[..random.below(file.len() + 1)]
 }
 
-/// Text with up to four of its tokens dropped, doubled, swapped, or replaced by one of another text.
+/// Text with up to two of its tokens dropped, doubled, swapped, or replaced by one of another text.
 pub fn edited(text: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     let mut tokens = tokens(text);
     let others = self::tokens(other);
-    for _ in 0..=random.below(4) {
+    for _ in 0..=random.below(2) {
         if tokens.is_empty() {
             break;
         }
