@@ -19,6 +19,7 @@ use std::ffi::CString;
 use std::path::Path;
 
 use common::{NEWEST, calls, store, toolkit};
+use cuda_program::nvvm::reader::look;
 use cuda_program::nvvm::{Options, Program};
 use cuda_program::{Arch, Error, Ptx};
 use mutate::{cut, damage, edited, nudged, spliced};
@@ -92,8 +93,20 @@ fn does(task: &str, number: u64) -> String {
     let toolkit = toolkit(NEWEST);
     let flag = CString::new(format!("-arch={}", arch.compute())).unwrap();
     match call {
-        "raw-compile" => raw::nvvm_compile(&toolkit, &module, &flag).0.to_string(),
-        "raw-verify" => raw::nvvm_verify(&toolkit, &module, &flag).0.to_string(),
+        "raw-compile" | "raw-verify" => {
+            let api = toolkit.nvvm().unwrap().api;
+            let function = match call {
+                "raw-compile" => api.nvvmCompileProgram,
+                _ => api.nvvmVerifyProgram,
+            };
+            let mut options = vec![flag.as_c_str()];
+            if arch < Arch::SM_100 && is_modern(&module) {
+                options.push(c"-nvvm-latest");
+            }
+            raw::nvvm_call(&toolkit, &module, &options, function)
+                .0
+                .to_string()
+        }
         _ => {
             let program = Program::new(&toolkit).unwrap();
             let options = Options::new(arch);
@@ -108,6 +121,14 @@ fn does(task: &str, number: u64) -> String {
             }
         }
     }
+}
+
+/// Whether a program takes the newer of the two compilers for it, so that both go the same way.
+fn is_modern(module: &[u8]) -> bool {
+    look(module).is_ok_and(|info| {
+        let writer = info.producer.and_then(|producer| producer.version);
+        info.modern.is_some() || writer.is_some_and(|(major, ..)| major > 7)
+    })
 }
 
 /// For a person: how often each pair of ends was seen.

@@ -173,23 +173,19 @@ pub fn cubin_undefined(cubin: &[u8]) -> Vec<String> {
 /// What libNVVM itself returns for one module, with nothing looked at before: code and log.
 pub fn nvvm_compile(toolkit: &Toolkit, ir: &[u8], arch: &CStr) -> (u32, String) {
     let compile = toolkit.nvvm().unwrap().api.nvvmCompileProgram;
-    nvvm_call(toolkit, ir, arch, compile)
+    nvvm_call(toolkit, ir, &[arch], compile)
 }
 
-/// As `nvvm_compile`, for the verifier.
-pub fn nvvm_verify(toolkit: &Toolkit, ir: &[u8], arch: &CStr) -> (u32, String) {
-    let verify = toolkit.nvvm().unwrap().api.nvvmVerifyProgram;
-    nvvm_call(toolkit, ir, arch, verify)
-}
-
-fn nvvm_call(
+/// As `nvvm_compile`, with any options, for the compiler or the verifier.
+pub fn nvvm_call(
     toolkit: &Toolkit,
     ir: &[u8],
-    arch: &CStr,
+    options: &[&CStr],
     call: nvvm::nvvmCompileProgram_fn,
 ) -> (u32, String) {
     let api = toolkit.nvvm().unwrap().api;
-    let mut options = [arch.as_ptr()];
+    let mut options: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
+    let count = i32::try_from(options.len()).unwrap();
     // SAFETY: a live handle throughout, valid strings, and a buffer of the size asked for.
     unsafe {
         let mut program = std::ptr::null_mut();
@@ -197,7 +193,7 @@ fn nvvm_call(
         let name = c"raw".as_ptr();
         let added = (api.nvvmAddModuleToProgram)(program, ir.as_ptr().cast(), ir.len(), name);
         let code = match added {
-            0 => call(program, 1, options.as_mut_ptr()),
+            0 => call(program, count, options.as_mut_ptr()),
             refused => refused,
         };
         let mut size = 0;

@@ -5,6 +5,7 @@
 //! what is called.
 
 use super::super::types::{Type, Types};
+use super::fault::{Fault, Read};
 use super::stream::Record;
 
 #[derive(Debug, Default)]
@@ -17,14 +18,31 @@ pub(super) struct Bodies {
     /// The values that are called, each once.
     pub(super) called: Vec<u64>,
     seen: std::collections::HashSet<u64>,
+    /// How many blocks this body says it has, and how many instructions that end one were met.
+    blocks: u64,
+    ends: u64,
 }
 
 impl Bodies {
     /// A body begins: with the values of the module and the function's parameters, where known.
-    pub(super) fn enter(&mut self, values: Option<u64>) {
+    pub(super) fn enter(&mut self, values: Option<u64>) -> Read<()> {
+        self.close()?;
         self.lost = values.is_none();
         self.any_lost |= self.lost;
         self.values = values.unwrap_or_default();
+        Ok(())
+    }
+
+    /// The body that was begun is over. The library takes its word for how many blocks there are, and
+    /// ends the process where one is empty.
+    pub(super) fn close(&mut self) -> Read<()> {
+        let (blocks, ends) = (self.blocks, self.ends);
+        (self.blocks, self.ends) = (0, 0);
+        if blocks == ends {
+            Ok(())
+        } else {
+            Err(Fault::Damaged("a body has not as many blocks as it says"))
+        }
     }
 
     /// A constant of the body.
@@ -33,6 +51,11 @@ impl Bodies {
     }
 
     pub(super) fn instruction(&mut self, record: &Record<'_, '_>, types: &Types, relative: bool) {
+        if record.code == BLOCKS {
+            self.blocks = record.operands.first().copied().unwrap_or_default();
+        } else if ends_block(record.code) {
+            self.ends += 1;
+        }
         if self.lost {
             return;
         }
@@ -93,8 +116,13 @@ impl Bodies {
     }
 }
 
+const BLOCKS: u64 = 1;
 const CALL: u64 = 34;
 const INVOKE: u64 = 13;
+
+fn ends_block(code: u64) -> bool {
+    matches!(code, INVOKE | 10..=12 | 15 | 31 | 39 | 48 | 49 | 52 | 57)
+}
 
 fn makes_value(code: u64) -> bool {
     matches!(

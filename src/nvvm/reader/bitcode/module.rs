@@ -61,7 +61,7 @@ impl<'a> Visitor<'a> for Module<'a> {
     fn enter(&mut self, parent: Option<u32>, block: u32) -> Read<()> {
         match (parent, block) {
             (None, block::MODULE) => self.modules += 1,
-            (Some(block::MODULE), block::FUNCTION) => self.enter_body(),
+            (Some(block::MODULE), block::FUNCTION) => return self.enter_body(),
             (Some(block::MODULE | block::FUNCTION), block::CONSTANTS) => self.constant_type = None,
             _ => {}
         }
@@ -106,7 +106,8 @@ impl<'a> Visitor<'a> for Module<'a> {
             (Some(block::MODULE), block::CONSTANTS) => self.constant(record),
             (Some(block::MODULE), block::VALUE_SYMTAB) => self.name(record),
             (Some(block::MODULE | block::FUNCTION), block::METADATA) => {
-                self.metadata.record(record, &self.types)
+                let known = |at: u64| self.values.get(usize::try_from(at).ok()?).copied();
+                self.metadata.record(record, &self.types, known)
             }
             _ => Ok(()),
         }
@@ -116,7 +117,11 @@ impl<'a> Visitor<'a> for Module<'a> {
 impl<'a> Module<'a> {
     fn identification(&mut self, record: &Record<'_, 'a>) -> Read<()> {
         match record.code {
-            1 => self.producer = Some(Producer::new(text(record.operands))),
+            1 => {
+                let producer = Producer::new(text(record.operands));
+                self.metadata.writer = producer.version.map(|version| version.0);
+                self.producer = Some(producer);
+            }
             2 => self.epoch = Some(record.operand(0)?),
             _ => {}
         }
@@ -177,13 +182,13 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    fn enter_body(&mut self) {
+    fn enter_body(&mut self) -> Read<()> {
         let function = self.functions.get(self.entered);
         let parameters = function.and_then(|function| function.parameters(&self.types));
         self.entered += 1;
         let values = parameters.map(|parameters| parameters + self.values.len() as u64);
-        self.bodies.enter(values);
-        self.metadata.enter_function();
+        self.bodies.enter(values)?;
+        self.metadata.enter_function()
     }
 
     fn type_entry(&mut self, record: &Record<'_, 'a>) -> Read<()> {
@@ -280,6 +285,9 @@ impl<'a> Module<'a> {
             let damage = Fault::Damaged("it has not one body for each function it defines");
             return Err(damage.within(Some(block::MODULE)));
         }
+        let within = |kind| move |fault: Fault| fault.within(Some(kind));
+        self.bodies.close().map_err(within(block::FUNCTION))?;
+        self.metadata.close().map_err(within(block::METADATA))?;
         self.take_names(file_len)?;
         let mut info = ModuleInfo::new(ModuleKind::Bitcode);
         info.certain = self.version <= NAMES_IN_TABLE;
