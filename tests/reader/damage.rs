@@ -153,3 +153,49 @@ fn random_bytes_behind_the_magic_never_panic() {
         assert!(look(&bytes).is_err());
     }
 }
+
+/// One bit of one number, in files that are whole but for it; each ended libNVVM's process.
+#[rstest]
+#[case::blocks(
+    "bitcode/every.llvm7.bc",
+    1394,
+    0x41,
+    0x49,
+    "a body has not as many blocks"
+)]
+#[case::a_value("bitcode/every.llvm7.bc", 1217, 3, 1, "a value is of another type")]
+#[case::a_list(
+    "guards/debug_list.llvm14.bc",
+    1362,
+    0x58,
+    0xd8,
+    "a list names what is no node"
+)]
+#[case::a_flag(
+    "guards/debug_list.llvm14.bc",
+    1336,
+    0xc,
+    0xd,
+    "a list names what is no node"
+)]
+#[case::a_unit(
+    "guards/debug_list.llvm14.bc",
+    1313,
+    0,
+    1,
+    "debug metadata refers to what"
+)]
+fn a_number_that_leads_nowhere_is_refused(
+    #[case] file: &str,
+    #[case] at: usize,
+    #[case] sound: u8,
+    #[case] damaged: u8,
+    #[case] says: &str,
+) {
+    let mut bytes = fixture(file);
+    assert_eq!(bytes[at], sound, "the file was written anew");
+    assert!(look(&bytes).is_ok());
+    bytes[at] = damaged;
+    let error = look(&bytes).unwrap_err();
+    assert!(error.problem.contains(says), "{error}");
+}
