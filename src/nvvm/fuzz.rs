@@ -2,6 +2,8 @@
 //!
 //! The library is the fake: the reader, the repairs, the checks and what leads to the call are real.
 
+#![allow(clippy::unwrap_used)] // Clippy looks for `#[test]` alone.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -9,6 +9,9 @@ use crate::artifact::{Cubin, ExternSymbol, IsaVersion, LtoIr, Ptx};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, Library, Result, Unresolved, UnresolvedSymbol};
 
+/// What is asked of a name, where it is needed.
+type Asked<'a, T> = Box<dyn Fn(&str) -> T + 'a>;
+
 /// What was promised of a result, by its compiler or linker and by what went in.
 pub(crate) struct Promised<'a> {
     /// Who says that it succeeded.
@@ -26,9 +29,9 @@ pub(crate) struct Promised<'a> {
     /// Whether another link is to bring the functions of libdevice, `__nv_…`.
     pub(crate) libdevice_elsewhere: bool,
     /// Who uses a name that nothing defines, as messages call them.
-    pub(crate) users: Box<dyn Fn(&str) -> Vec<String> + 'a>,
+    pub(crate) users: Asked<'a, Vec<String>>,
     /// What to do about such a name.
-    pub(crate) remedy: Box<dyn Fn(&str) -> String + 'a>,
+    pub(crate) remedy: Asked<'a, String>,
     pub(crate) empty: Empty,
     /// The names that became others.
     pub(crate) lowered: BTreeMap<String, String>,

@@ -1,5 +1,7 @@
 //! Results that the real libraries cannot be made to bring on demand.
 
+#![allow(clippy::unwrap_used)] // Clippy looks for `#[test]` alone.
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

@@ -176,7 +176,21 @@ fn random_bytes_behind_the_magic_never_panic() {
     1336,
     0xc,
     0xd,
-    "a list names what is no node"
+    "debug metadata refers to what"
+)]
+#[case::an_argument(
+    "guards/debug_list.llvm14.bc",
+    1808,
+    0xff,
+    0xfd,
+    "a call is given metadata"
+)]
+#[case::an_intrinsic(
+    "guards/debug_list.llvm14.bc",
+    2096,
+    0x6d,
+    0x4d,
+    "a function takes metadata"
 )]
 #[case::a_unit(
     "guards/debug_list.llvm14.bc",

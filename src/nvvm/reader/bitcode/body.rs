@@ -50,25 +50,35 @@ impl Bodies {
         self.values += 1;
     }
 
-    pub(super) fn instruction(&mut self, record: &Record<'_, '_>, types: &Types, relative: bool) {
+    /// An instruction, where there are so many items of metadata.
+    pub(super) fn instruction(
+        &mut self,
+        record: &Record<'_, '_>,
+        types: &Types,
+        relative: bool,
+        metadata: u64,
+    ) -> Read<()> {
         if record.code == BLOCKS {
             self.blocks = record.operands.first().copied().unwrap_or_default();
         } else if ends_block(record.code) {
             self.ends += 1;
         }
         if self.lost {
-            return;
+            return Ok(());
         }
         match record.code {
-            CALL | INVOKE => {
-                if self.call(record, types, relative).is_none() {
-                    self.lose();
+            CALL | INVOKE => match self.call(record, types, relative, metadata) {
+                Some(true) => {}
+                Some(false) => {
+                    return Err(Fault::Damaged("a call is given metadata that is not there"));
                 }
-            }
+                None => self.lose(),
+            },
             code if makes_value(code) => self.values += 1,
             code if makes_none(code) => {}
             _ => self.lose(),
         }
+        Ok(())
     }
 
     fn lose(&mut self) {
@@ -76,7 +86,14 @@ impl Bodies {
         self.any_lost = true;
     }
 
-    fn call(&mut self, record: &Record<'_, '_>, types: &Types, relative: bool) -> Option<()> {
+    /// A call, and whether the metadata that it is given is there.
+    fn call(
+        &mut self,
+        record: &Record<'_, '_>,
+        types: &Types,
+        relative: bool,
+        metadata: u64,
+    ) -> Option<bool> {
         const FLAGS: u64 = 17;
         let mut rest = record.operands.get(1..)?.iter().copied();
         let convention = rest.next()?;
@@ -94,7 +111,7 @@ impl Bodies {
         if explicit == 0 {
             return None;
         }
-        let Some(Type::Function { result, .. }) = types.at(rest.next()?) else {
+        let Some(Type::Function { result, parameters }) = types.at(rest.next()?) else {
             return None;
         };
         let callee = rest.next()?;
@@ -104,6 +121,21 @@ impl Bodies {
         } else {
             Some(callee)
         };
+        let is_metadata = |at: &usize| types.get(*at) == Some(&Type::Metadata);
+        let there = |value: u64| {
+            let item = if relative {
+                self.values.wrapping_sub(value) & u64::from(u32::MAX)
+            } else {
+                value
+            };
+            item < metadata
+        };
+        // Behind a function that is still to come stands its type, which shifts what it is given.
+        let given = callee.is_none()
+            || parameters
+                .iter()
+                .zip(rest)
+                .all(|(parameter, value)| !is_metadata(parameter) || there(value));
         if let Some(callee) = callee {
             if self.seen.insert(callee) {
                 self.called.push(callee);
@@ -112,7 +144,7 @@ impl Bodies {
         if types.get(*result)? != &Type::Void {
             self.values += 1;
         }
-        Some(())
+        Some(given)
     }
 }
 

@@ -114,6 +114,11 @@ impl<'a> Metadata<'a> {
         Ok(())
     }
 
+    /// How many items there are at this place.
+    pub(super) fn len(&self) -> u64 {
+        self.items.len() as u64
+    }
+
     /// Nodes of debug metadata that lead back to themselves.
     pub(super) fn cycle(&mut self) -> Option<DebugCycle> {
         self.cycle.take().or_else(|| self.links.cycle())

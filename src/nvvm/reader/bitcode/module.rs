@@ -48,6 +48,8 @@ pub(super) struct Module<'a> {
     name_ranges: Vec<(u64, u64)>,
     strings: Option<&'a [u8]>,
     functions: Vec<Function>,
+    /// The functions that take metadata, which intrinsics alone may.
+    take_metadata: Vec<usize>,
     /// How many functions with a body were met.
     entered: usize,
     bodies: Bodies,
@@ -82,8 +84,9 @@ impl<'a> Visitor<'a> for Module<'a> {
                 let major = self.producer.as_ref().and_then(|p| p.version);
                 self.prove(modern::instruction(record.code, major.map(|v| v.0)));
                 let relative = self.version >= RELATIVE;
-                self.bodies.instruction(record, &self.types, relative);
-                Ok(())
+                let metadata = self.metadata.len();
+                self.bodies
+                    .instruction(record, &self.types, relative, metadata)
             }
             (Some(block::MODULE), block::ATTRIBUTE_GROUPS) => {
                 if self.modern.is_none() {
@@ -159,10 +162,14 @@ impl<'a> Module<'a> {
         }
         let defined = defined(&fields)?;
         let function = kind == SymbolKind::Function;
+        let type_ = usize::try_from(fields.operand(0)?).unwrap_or(usize::MAX);
+        if function && self.types.takes_metadata(type_) {
+            self.take_metadata.push(self.symbols.len());
+        }
         if function && defined {
             self.functions.push(Function {
                 symbol: self.symbols.len(),
-                type_: usize::try_from(fields.operand(0)?).unwrap_or(usize::MAX),
+                type_,
                 attributes: fields.operands.get(4).copied().unwrap_or_default(),
             });
         }
@@ -289,6 +296,14 @@ impl<'a> Module<'a> {
         self.bodies.close().map_err(within(block::FUNCTION))?;
         self.metadata.close().map_err(within(block::METADATA))?;
         self.take_names(file_len)?;
+        let mut named = self
+            .take_metadata
+            .iter()
+            .filter_map(|at| self.symbols.get(*at));
+        if !named.all(|symbol| symbol.name.starts_with(b"llvm.")) {
+            let damage = Fault::Damaged("a function takes metadata, and is no intrinsic");
+            return Err(damage.within(Some(block::MODULE)));
+        }
         let mut info = ModuleInfo::new(ModuleKind::Bitcode);
         info.certain = self.version <= NAMES_IN_TABLE;
         info.producer = self.producer.map(|producer| Producer {
