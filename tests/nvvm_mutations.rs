@@ -170,7 +170,9 @@ fn most_damaged_modules_that_end_the_library_are_refused_before() {
             let fatal = raw.iter().filter(|o| is_fatal(o)).count();
             let both = raw.iter().zip(&ours);
             let left = both.filter(|(raw, ours)| is_fatal(raw) && is_fatal(ours));
-            println!("  {} of {fatal} fatal ones are left", left.count());
+            let left = left.count();
+            println!("  {left} of {fatal} fatal ones are left");
+            assert!(fatal > 0 && left * 4 <= fatal, "{left} of {fatal}");
         }
     }
 }

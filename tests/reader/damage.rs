@@ -156,6 +156,13 @@ fn random_bytes_behind_the_magic_never_panic() {
 
 /// One bit of one number, in files that are whole but for it; each ended libNVVM's process.
 #[rstest]
+#[case::a_type(
+    "bitcode/every.llvm22.bc",
+    219,
+    5,
+    7,
+    "it has a type of another processor"
+)]
 #[case::blocks(
     "bitcode/every.llvm7.bc",
     1394,
