@@ -111,7 +111,7 @@ pub struct CodeGeneration {
 
 impl CodeGeneration {
     /// What may stay undefined.
-    pub(super) fn externals(&self) -> &Externals {
+    pub(super) fn allowed_externals(&self) -> &Externals {
         match &self.externals {
             Some(externals) => externals,
             None if self.relocatable || self.extensible_whole_program => &Externals::Allow,

@@ -65,7 +65,7 @@ impl<'a> Context<'a> {
             // Nobody can say which there are: the library does not.
             kernels: Vec::new(),
             all_kernels: false,
-            externals: options.code.externals(),
+            externals: options.code.allowed_externals(),
             libdevice_elsewhere: false,
             users: Box::new(move |_| vec![source.to_owned()]),
             remedy: Box::new(|_| {
