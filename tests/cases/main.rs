@@ -12,8 +12,11 @@ mod common;
 mod locale;
 #[path = "../../src/testing/process.rs"]
 mod process;
+#[path = "../common/raw.rs"]
+mod raw;
 
 mod cpp;
+mod damage;
 mod dialects;
 mod libdevice;
 mod links;
