@@ -11,12 +11,14 @@ mod driver;
 mod input;
 mod library;
 mod not_found;
+mod unresolved;
 
 pub use driver::{DriverError, DriverProblem, NoDriver, PtxTooNew};
 pub use input::{DialectError, InvalidInput};
 pub(crate) use library::major_minor;
 pub use library::{Library, LibraryError, Stage};
 pub use not_found::{Attempt, NotFound};
+pub use unresolved::{Unresolved, UnresolvedSymbol};
 
 /// A result whose error is [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -86,6 +88,10 @@ pub enum Error {
         /// What the library said beside it.
         diagnostics: Vec<Diagnostic>,
     },
+
+    /// A library returned success for code that refers to what nothing defines.
+    #[error(transparent)]
+    Unresolved(Box<Unresolved>),
 
     /// A link reported success and left out kernels that its inputs have.
     #[error(
@@ -259,6 +265,7 @@ impl Error {
         match self {
             Error::Library(e) => &e.diagnostics,
             Error::Driver(e) => &e.diagnostics,
+            Error::Unresolved(e) => &e.diagnostics,
             Error::WrongOutput { diagnostics, .. } | Error::KernelsDropped { diagnostics, .. } => {
                 diagnostics
             }

@@ -31,13 +31,13 @@
 //! - [`toolkit`]: finding and opening NVIDIA's libraries; [`Toolkit::discover`] is the beginning.
 //! - [`nvvm`]: programs over libNVVM, their options, and the reader that looks at a module before the
 //!   library does.
-//! - [`link`]: [`Linker`], which makes one cubin (or PTX, or LTO IR) of many inputs, through nvJitLink.
 //! - [`nvrtc`]: programs in CUDA C++ over NVRTC.
 //! - [`link`]: [`Linker`], from any mix of inputs to one cubin, over nvJitLink.
 //! - [`compile`]: compilations as plain values, and what runs them.
 //! - [`artifact`]: [`Ptx`], [`LtoIr`] and [`Cubin`], values that know what is in them.
 //! - [`arch`]: [`Arch`], the name of a GPU architecture.
 //! - [`error`] and [`diagnostic`]: what went wrong, what to do about it, and what the compiler said.
+//! - [`guide`]: [what is looked at before, around and after each call](guide::guards), and what is not.
 //! - [`sys`]: the plain C interfaces, for those who want them.
 //!
 //! # What it promises
@@ -48,7 +48,9 @@
 //! - **Nothing is lost**: a failed call's error has the library's code, its whole log, the options and
 //!   the library's file; warnings come with the artifact.
 //! - **Success is checked**: the kernels that the modules define with external linkage are in the
-//!   PTX, or it is an error. A kernel that cannot be there for its linkage is named in a warning.
+//!   PTX, nothing is undefined that another link was not to bring ([`Externals`]), and architecture and
+//!   version are those asked for, or it is an error. A kernel that cannot be there for its linkage is
+//!   named in a warning.
 //! - **Threads share nothing**: each program has a lock of its own.
 //! - **The host's surroundings do no harm**: during a call the thread's decimal point is a point and its
 //!   stack is large.
@@ -67,11 +69,13 @@ mod fresh;
 #[cfg(feature = "gpu")]
 pub mod gpu;
 mod guard;
+pub mod guide;
 mod hints;
 pub mod link;
 pub mod nvrtc;
 pub mod nvvm;
 mod options;
+mod promises;
 mod sync;
 pub mod sys;
 #[cfg(all(test, not(loom)))]
@@ -83,6 +87,7 @@ pub use artifact::{Artifact, Cubin, LtoIr, Ptx};
 pub use diagnostic::{Diagnostic, Severity, Snippet};
 pub use error::{Error, Result};
 pub use link::Linker;
+pub use promises::Externals;
 pub use toolkit::Toolkit;
 
 /// The README's examples, compiled with the documentation's.

@@ -107,17 +107,17 @@ fn other_spellings_are_refused(
 
 #[test]
 fn a_refusal_names_what_may_have_been_meant() {
-    assert_snapshot!(refusal("sm_91"), @"`sm_91` is no GPU architecture: no such architecture exists; the nearest known are `sm_90` and `sm_100`");
-    assert_snapshot!(refusal("sm_91a"), @"`sm_91a` is no GPU architecture: no such architecture exists; the nearest known are `sm_90a` and `sm_100a`");
-    assert_snapshot!(refusal("sm_1"), @"`sm_1` is no GPU architecture: the oldest known is `sm_50`, and it names an older one");
-    assert_snapshot!(refusal("compute_89a"), @"`compute_89a` is no GPU architecture: the letter `a` exists from `sm_90` on; the nearest known are `sm_89` and `sm_90a`");
-    assert_snapshot!(refusal("sm_90f"), @"`sm_90f` is no GPU architecture: the letter `f` exists from `sm_100` on; the nearest known are `sm_90` and `sm_100f`");
-    assert_snapshot!(refusal("SM_90A"), @"`SM_90A` is no GPU architecture: a name is `sm_` or `compute_`, two or three digits, and perhaps `a` or `f`; write `sm_90a` if that is meant");
-    assert_snapshot!(refusal("9.0"), @"`9.0` is no GPU architecture: a name is `sm_` or `compute_`, two or three digits, and perhaps `a` or `f`; write `sm_90` if that is meant");
-    assert_snapshot!(refusal("sm_0100f"), @"`sm_0100f` is no GPU architecture: a name is `sm_` or `compute_`, two or three digits, and perhaps `a` or `f`; write `sm_100f` if that is meant");
-    assert_snapshot!(refusal("hopper"), @"`hopper` is no GPU architecture: a name is `sm_` or `compute_`, two or three digits, and perhaps `a` or `f`; the known names run from `sm_50` to `sm_121f`");
-    assert_snapshot!(Arch::from_capability(9, 1).unwrap_err(), @"`9.1` is no GPU architecture: no such architecture exists; the nearest known are `sm_90` and `sm_100`");
-    assert_snapshot!(Arch::from_capability(-1, 0).unwrap_err(), @"`-1.0` is no GPU architecture: a compute capability is a pair such as 9.0, with a minor from 0 to 9; the known names run from `sm_50` to `sm_121f`");
+    assert_snapshot!(refusal("sm_91"), @"`sm_91` cannot be the architecture: no such architecture exists; the nearest known are `sm_90` and `sm_100`");
+    assert_snapshot!(refusal("sm_91a"), @"`sm_91a` cannot be the architecture: no such architecture exists; the nearest known are `sm_90a` and `sm_100a`");
+    assert_snapshot!(refusal("sm_1"), @"`sm_1` cannot be the architecture: the oldest known is `sm_50`, and it names an older one");
+    assert_snapshot!(refusal("compute_89a"), @"`compute_89a` cannot be the architecture: the letter `a` exists from `sm_90` on; the nearest known are `sm_89` and `sm_90a`");
+    assert_snapshot!(refusal("sm_90f"), @"`sm_90f` cannot be the architecture: the letter `f` exists from `sm_100` on; the nearest known are `sm_90` and `sm_100f`");
+    assert_snapshot!(refusal("SM_90A"), @"`SM_90A` cannot be the architecture: a name is `sm_` or `compute_`, two or three digits, and perhaps `a` or `f`; write `sm_90a` if that is meant");
+    assert_snapshot!(refusal("9.0"), @"`9.0` cannot be the architecture: a name is `sm_` or `compute_`, two or three digits, and perhaps `a` or `f`; write `sm_90` if that is meant");
+    assert_snapshot!(refusal("sm_0100f"), @"`sm_0100f` cannot be the architecture: a name is `sm_` or `compute_`, two or three digits, and perhaps `a` or `f`; write `sm_100f` if that is meant");
+    assert_snapshot!(refusal("hopper"), @"`hopper` cannot be the architecture: a name is `sm_` or `compute_`, two or three digits, and perhaps `a` or `f`; the known names run from `sm_50` to `sm_121f`");
+    assert_snapshot!(Arch::from_capability(9, 1).unwrap_err(), @"`9.1` cannot be the architecture: no such architecture exists; the nearest known are `sm_90` and `sm_100`");
+    assert_snapshot!(Arch::from_capability(-1, 0).unwrap_err(), @"`-1.0` cannot be the architecture: a compute capability is a pair such as 9.0, with a minor from 0 to 9; the known names run from `sm_50` to `sm_121f`");
 }
 
 #[rstest]
@@ -201,7 +201,7 @@ fn serde_writes_the_name_and_reads_either_spelling() {
     let read = |json: &str| serde_json::from_str::<Arch>(json);
     assert_eq!(read(r#""compute_100f""#).unwrap(), Arch::SM_100F);
     assert_eq!(read(r#""sm_\u0039\u0030""#).unwrap(), Arch::SM_90);
-    assert_snapshot!(read(r#""sm_91""#).unwrap_err(), @"`sm_91` is no GPU architecture: no such architecture exists; the nearest known are `sm_90` and `sm_100`");
+    assert_snapshot!(read(r#""sm_91""#).unwrap_err(), @"`sm_91` cannot be the architecture: no such architecture exists; the nearest known are `sm_90` and `sm_100`");
     assert!(read("90").is_err());
 }
 

@@ -169,7 +169,7 @@ fn a_function_that_libdevice_does_not_have() {
         &calls("k", "__nv_sinus"),
         &Options::new(Arch::SM_90),
     );
-    insta::assert_snapshot!(shown(&error), @"libNVVM 13.5 ([toolkits]/13.5/nvidia/cu13/lib/libnvvm.so.4) reported success, but the PTX refers to __nv_sinus, which neither a module nor libdevice defines; correct the name, add the module that defines it, or set libdevice to `Never` if another link is to bring it");
+    insta::assert_snapshot!(shown(&error), @"libNVVM 13.5 ([toolkits]/13.5/nvidia/cu13/lib/libnvvm.so.4) reported success, but the PTX refers to `__nv_sinus` (used by k.ll:3), which nothing defines; libdevice ([toolkits]/13.5/nvidia/cu13/nvvm/libdevice/libdevice.10.bc) has no function of this name either: correct it, add the module that defines it, or set libdevice to `Never` where another link is to bring it");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn modules_without_a_kernel() {
         said.map(|d| format!("{d:#}\n")).collect::<String>()
     });
     insta::assert_snapshot!(said.concat(), @r#"
-    warning: the PTX is empty: no module that is not lazy defines anything that others can see
+    warning: the PTX has no kernel, and no function either
       help: a kernel is a function with external linkage that returns void and is named in `!nvvm.annotations` with `!"kernel", i32 1`, or, from compute_100 on, has the calling convention `ptx_kernel`
     note: the PTX has no kernel that could be launched
       help: a kernel is a function with external linkage that returns void and is named in `!nvvm.annotations` with `!"kernel", i32 1`, or, from compute_100 on, has the calling convention `ptx_kernel`

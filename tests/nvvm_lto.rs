@@ -156,9 +156,10 @@ fn ptx_is_the_same_after_lto_ir_pinned_the_kernels() {
     ] {
         let program = Program::new(&toolkit(NEWEST)).unwrap();
         program.add_module("k", &module).unwrap();
-        let before: Ptx = program.compile(&Options::new(arch)).unwrap();
-        program.compile::<LtoIr>(&Options::new(arch)).unwrap();
-        let after: Ptx = program.compile(&Options::new(arch)).unwrap();
+        let options = Options::new(arch).external("helper");
+        let before: Ptx = program.compile(&options).unwrap();
+        program.compile::<LtoIr>(&options).unwrap();
+        let after: Ptx = program.compile(&options).unwrap();
         assert_eq!(before.as_str(), after.as_str());
     }
 }

@@ -11,6 +11,8 @@ use rstest::rstest;
 
 #[path = "reader/damage.rs"]
 mod damage;
+#[path = "../src/testing/mutate.rs"]
+mod mutate;
 #[path = "../src/testing/random.rs"]
 mod random;
 

@@ -148,6 +148,11 @@ impl LtoIr {
         self.arch
     }
 
+    /// The architecture as its header has it: without an `f`, and with 101 for 110.
+    pub(crate) fn arch_in_header(&self) -> Option<Arch> {
+        arch_of(&self.bytes)
+    }
+
     /// The version of the LLVM in the compiler that wrote it, as in 7, 20 or 23.
     #[must_use]
     pub fn llvm_version(&self) -> Option<u32> {

@@ -114,8 +114,8 @@ impl Linker {
     /// cannot be honoured; [`Error::InvalidInput`] for an input that is damaged, for another
     /// architecture, newer than the library, or that defines what another does; [`Error::Io`] for a
     /// file that cannot be read; [`Error::Unsupported`] where the library is too old;
-    /// [`Error::Library`] with code, log and options where it fails; [`Error::KernelsDropped`] and
-    /// [`Error::WrongOutput`] where it reports success for something else than was asked for.
+    /// [`Error::Library`] with code, log and options where it fails; [`Error::Unresolved`],
+    /// [`Error::KernelsDropped`] and [`Error::WrongOutput`] where it reports success for something else than was asked for.
     #[doc(alias = "nvJitLinkComplete")]
     #[doc(alias = "nvJitLinkGetLinkedCubin")]
     #[doc(alias = "nvJitLinkGetLinkedPtx")]
@@ -160,9 +160,9 @@ impl Linker {
         T::finish(
             linked.bytes,
             Context {
-                plan: &plan,
+                plan,
                 arch: self.arch,
-                relocatable: self.options.relocatable,
+                options: &self.options,
                 library,
                 lowered: lowered_names(&inputs),
                 diagnostics,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Library, Result};
 use crate::nvvm::{Dialect, OptLevel};
 use crate::options::{self, Instead, Known, adders, setters};
+use crate::promises::Externals;
 
 /// Options of one link.
 ///
@@ -34,6 +35,9 @@ pub struct Options {
     pub lto: bool,
     /// `-r`: a partial link, whose result may lack definitions and is linked again. From nvJitLink 13.2 on. Default: off.
     pub relocatable: bool,
+    /// What PTX may refer to that no input defines. Default: nothing, but anything with `relocatable`,
+    /// which decides for a cubin: a GPU loads none that lacks something.
+    pub externals: Externals,
     /// `-optimize-unused-variables`: takes variables away that device code does not use, though host code may. Default: off.
     pub optimize_unused_variables: bool,
     /// `-no-cache`: keeps no intermediate steps. From nvJitLink 12.9 on. Default: off.
@@ -121,6 +125,7 @@ impl Options {
         time: bool => std::convert::identity;
         lto: bool => std::convert::identity;
         relocatable: bool => std::convert::identity;
+        externals: Externals => std::convert::identity;
         optimize_unused_variables: bool => std::convert::identity;
         no_cache: bool => std::convert::identity;
         device_stack_protector: bool => std::convert::identity;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bundle::BundledHeaders;
 use crate::arch::Arch;
+use crate::promises::Externals;
 
 /// Options of one compilation, in groups. A field that is `None` or empty leaves the library's
 /// default.
@@ -62,6 +63,11 @@ pub struct CodeGeneration {
     pub relocatable: bool,
     /// `--extensible-whole-program`. Default: off.
     pub extensible_whole_program: bool,
+    /// What PTX and cubins may refer to that the source does not define. Default:
+    /// [`Externals::Allow`] with `relocatable` and with `extensible_whole_program`, whose code a linker
+    /// finishes, and [`Externals::Refuse`] without: a GPU would refuse to load it. LTO IR may refer to
+    /// anything in any case.
+    pub externals: Option<Externals>,
     /// `--maxrregcount=…`: the most registers a function may use. Refused for everything but
     /// [`Cubin`](crate::Cubin), since PTX and LTO IR do not hold it: give it to what finishes them.
     pub max_registers: Option<u32>,
@@ -101,6 +107,17 @@ pub struct CodeGeneration {
     pub random_seed: Option<String>,
     /// `--no-cache`: do without the compiler's own cache. From NVRTC 12.9 on.
     pub no_cache: bool,
+}
+
+impl CodeGeneration {
+    /// What may stay undefined.
+    pub(super) fn allowed_externals(&self) -> &Externals {
+        match &self.externals {
+            Some(externals) => externals,
+            None if self.relocatable || self.extensible_whole_program => &Externals::Allow,
+            None => &Externals::Refuse,
+        }
+    }
 }
 
 /// How much is given up for a fast compilation.

@@ -187,7 +187,9 @@ impl Program {
     /// knows; [`Error::InvalidOptions`] for options that cannot be honoured, and
     /// [`Error::Unsupported`] for one that the library did not take, with the version that does;
     /// [`Error::Library`] with code, log and options where the source does not compile;
-    /// [`Error::WrongOutput`] where success is reported for something else than was asked for.
+    /// [`Error::Unresolved`] where the code calls what nothing defines, unless it is relocatable or
+    /// [`externals`](super::CodeGeneration::externals) says so; [`Error::WrongOutput`] where success
+    /// is reported for something else than was asked for.
     #[doc(alias = "nvrtcCompileProgram")]
     pub fn compile<T: Output>(&self, options: &Options) -> Result<T> {
         self.compile_with(options, &Control::new())
@@ -225,6 +227,7 @@ impl Program {
         T::finish(
             done.made,
             Context {
+                source: &self.name.to_string_lossy(),
                 options,
                 library: &self.nvrtc.library,
                 lowered: done.lowered,

@@ -26,6 +26,10 @@ pub(super) struct Fake {
     pub(super) fail_libdevice_adds: usize,
     /// Compilations that are to fail first.
     pub(super) fail_compiles: usize,
+    /// Whether programs without libdevice are compiled too.
+    pub(super) takes_anything: bool,
+    /// What the last compilation was for.
+    pub(super) target: String,
     /// Compilations that succeeded.
     pub(super) compiled: usize,
     /// The handle a call is at work in, to catch two at once.
@@ -115,15 +119,23 @@ unsafe extern "C" fn add(
     })
 }
 
-unsafe extern "C" fn compile(program: nvvmProgram, _: c_int, _: *mut *const c_char) -> nvvmResult {
+unsafe extern "C" fn compile(
+    program: nvvmProgram,
+    _: c_int,
+    options: *mut *const c_char,
+) -> nvvmResult {
+    // SAFETY: the caller gives an array of C strings, of which the architecture is the first.
+    let arch = unsafe { CStr::from_ptr(*options) }.to_string_lossy();
+    let target = arch.replace("-arch=compute_", "sm_");
     call(program, |fake, at| {
+        fake.target = target;
         if fake.fail_compiles > 0 {
             fake.fail_compiles -= 1;
             return NVVM_ERROR_COMPILATION;
         }
         let modules = fake.programs[at].clone().unwrap_or_default();
         assert!(
-            modules.contains(&"libdevice".to_owned()),
+            fake.takes_anything || modules.contains(&"libdevice".to_owned()),
             "compiled without libdevice"
         );
         fake.compiled += 1;
@@ -131,20 +143,24 @@ unsafe extern "C" fn compile(program: nvvmProgram, _: c_int, _: *mut *const c_ch
     })
 }
 
-const PTX: &[u8] =
-    b".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k() { ret; }\n\0";
+fn ptx(fake: &Fake) -> String {
+    format!(
+        ".version 8.0\n.target {}\n.address_size 64\n.visible .entry k() {{ ret; }}\n\0",
+        fake.target
+    )
+}
 
 unsafe extern "C" fn result_size(program: nvvmProgram, size: *mut usize) -> nvvmResult {
-    call(program, |_, _| ());
+    let ptx = call(program, |fake, _| ptx(fake));
     // SAFETY: the caller gives a valid place for a size.
-    unsafe { *size = PTX.len() };
+    unsafe { *size = ptx.len() };
     NVVM_SUCCESS
 }
 
 unsafe extern "C" fn result(program: nvvmProgram, to: *mut c_char) -> nvvmResult {
-    call(program, |_, _| ());
+    let ptx = call(program, |fake, _| ptx(fake));
     // SAFETY: the caller gives as many bytes as `result_size` said.
-    unsafe { to.copy_from_nonoverlapping(PTX.as_ptr().cast(), PTX.len()) };
+    unsafe { to.copy_from_nonoverlapping(ptx.as_ptr().cast(), ptx.len()) };
     NVVM_SUCCESS
 }
 
@@ -201,6 +217,15 @@ fn lookup(name: &CStr) -> Option<NonNull<c_void>> {
 
 /// A program over the fake, with a module that declares an `__nv_*` function.
 pub(super) fn program() -> Program {
+    let program = empty();
+    program
+        .add_module("k.ll", MODULE)
+        .expect("the module is one");
+    program
+}
+
+/// A program over the fake.
+pub(super) fn empty() -> Program {
     // SAFETY: each function above has the C signature of its name.
     let api = unsafe { Nvvm::load(lookup) }.expect("the fake has every function");
     let library = Library {
@@ -209,13 +234,9 @@ pub(super) fn program() -> Program {
         path: PathBuf::from("fake"),
     };
     let libdevice: Arc<[u8]> = Arc::from(&b"libdevice"[..]);
-    let program = Program::over(Arc::new(Opened::of(api, library)), move || -> Result<_> {
+    Program::over(Arc::new(Opened::of(api, library)), move || -> Result<_> {
         Ok(libdevice.clone())
-    });
-    program
-        .add_module("k.ll", MODULE)
-        .expect("the module is one");
-    program
+    })
 }
 
 const MODULE: &str = "\

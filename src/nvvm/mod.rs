@@ -79,6 +79,8 @@ mod repair;
 
 #[cfg(test)]
 mod fake;
+#[cfg(all(test, not(loom)))]
+mod fuzz;
 #[cfg(all(test, loom))]
 mod model;
 #[cfg(all(test, not(loom)))]

@@ -167,6 +167,15 @@ impl<'a> Modules<'a> {
         })
     }
 
+    /// Who uses which names of others, to be asked when the modules are gone.
+    pub(super) fn uses(&self) -> Uses {
+        let module = |module: &Module| (module.name().to_owned(), module.info.clone());
+        Uses {
+            eager: self.eager().map(module).collect(),
+            lazy: self.0.iter().filter(|m| m.lazy).map(module).collect(),
+        }
+    }
+
     /// Refuses a program that has nothing to compile.
     pub(super) fn check_not_empty(&self) -> Result<()> {
         if self.eager().next().is_some() {
@@ -189,6 +198,33 @@ impl<'a> Modules<'a> {
             hint: hint.to_owned(),
         }
         .into())
+    }
+}
+
+/// Which modules use names that others define.
+#[derive(Debug)]
+pub(super) struct Uses {
+    eager: Vec<(String, Arc<ModuleInfo>)>,
+    lazy: Vec<(String, Arc<ModuleInfo>)>,
+}
+
+impl Uses {
+    /// The modules that use a name, each with its line where that is known; lazy ones only where no
+    /// other does, since most of what is in them is not used.
+    pub(super) fn of(&self, name: &str) -> Vec<String> {
+        let uses = |(module, info): &(String, Arc<ModuleInfo>)| {
+            let symbol = info.undefined().find(|s| s.name == name.as_bytes())?;
+            Some(match symbol.line {
+                Some(line) => format!("{module}:{line}"),
+                None => module.clone(),
+            })
+        };
+        let eager: Vec<String> = self.eager.iter().filter_map(uses).collect();
+        if eager.is_empty() {
+            self.lazy.iter().filter_map(uses).collect()
+        } else {
+            eager
+        }
     }
 }
 

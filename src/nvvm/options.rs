@@ -6,6 +6,7 @@ use crate::arch::Arch;
 use crate::artifact::IsaVersion;
 use crate::error::{Error, Result};
 use crate::options::{self, Instead, Known, setters};
+use crate::promises::Externals;
 
 /// Options of one compilation or verification.
 ///
@@ -57,6 +58,12 @@ pub struct Options {
     /// What is mended in a module of text before the library sees it. Default: [`Repair::Safe`].
     #[serde(default)]
     pub repair: Repair,
+    /// What PTX may refer to that no module defines. Default: [`Externals::Refuse`], since a GPU would
+    /// refuse to load it. Where a link follows, name what it brings, or allow all. LTO IR may refer to
+    /// anything in any case: it is there to be linked. Functions `__nv_*` are besides allowed where
+    /// libdevice is [`Never`](super::Libdevice::Never).
+    #[serde(default)]
+    pub externals: Externals,
     /// Functions besides the kernels that must survive a later LTO link, by name. Each must be
     /// defined with external linkage by a module added with `add_module`. PTX has all of those in
     /// any case.
@@ -132,6 +139,7 @@ impl Options {
             ptx_version: None,
             dialect: Dialect::Auto,
             repair: Repair::Safe,
+            externals: Externals::Refuse,
             keep: Vec::new(),
             extra: Vec::new(),
         }
@@ -148,6 +156,14 @@ impl Options {
         ptx_version: IsaVersion => Some;
         dialect: Dialect => std::convert::identity;
         repair: Repair => std::convert::identity;
+        externals: Externals => std::convert::identity;
+    }
+
+    /// Adds a name to those that [`externals`](Options::externals) allows.
+    #[must_use]
+    pub fn external(mut self, name: impl Into<String>) -> Self {
+        self.externals = self.externals.and(name.into());
+        self
     }
 
     /// Adds a name to [`keep`](Options::keep).

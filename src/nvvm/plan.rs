@@ -5,8 +5,9 @@ use std::ffi::CString;
 
 use super::checks;
 use super::dialect::Choice;
-use super::modules::{Module, Modules, is_kept};
+use super::modules::{Module, Modules, Uses, is_kept};
 use super::options::Options;
+use super::output::LibdeviceFrom;
 use super::reader::{Linkage, Symbol};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, Result};
@@ -18,8 +19,10 @@ pub(super) struct Plan {
     pub(super) kernels: BTreeSet<Vec<u8>>,
     /// The functions to pin: the kernels, and what the user named.
     pub(super) pins: BTreeSet<Vec<u8>>,
-    /// Whether every `__nv_*` function must be resolved: by a module, or else by libdevice.
-    pub(super) libdevice_expected: bool,
+    /// Where functions `__nv_*` come from that no module defines.
+    pub(super) libdevice: LibdeviceFrom,
+    /// Who uses names of others.
+    pub(super) uses: Uses,
     /// The names that were respelt, with what they became.
     pub(super) respelt: BTreeMap<String, String>,
     /// What to tell the caller besides what the library says.
@@ -33,7 +36,7 @@ impl Plan {
         options: &Options,
         lto: bool,
         modules: &[Module],
-        libdevice_expected: bool,
+        libdevice: LibdeviceFrom,
         choice: Choice,
         respelt: BTreeMap<String, String>,
     ) -> Result<Self> {
@@ -96,7 +99,8 @@ impl Plan {
             flags,
             kernels,
             pins,
-            libdevice_expected,
+            libdevice,
+            uses: modules.uses(),
             respelt,
             notes,
             suspicion: choice.suspicion,

@@ -269,8 +269,9 @@ impl Program {
     /// at, misread or refuse in riddles, and that [`Options::repair`] does not mend;
     /// [`Error::Dialect`] for a module that is newer than the
     /// library reads; [`Error::Library`] with code, log and options where libNVVM fails;
-    /// [`Error::WrongOutput`] where it reports success for something else than was asked for. The
-    /// program can be used afterwards.
+    /// [`Error::Unresolved`] where PTX refers to what nothing defines and
+    /// [`Options::externals`] does not allow; [`Error::WrongOutput`] where success is reported for
+    /// something else than was asked for. The program can be used afterwards.
     #[doc(alias = "nvvmCompileProgram")]
     #[doc(alias = "nvvmGetCompiledResult")]
     pub fn compile<T: Output>(&self, options: &Options) -> Result<T> {
@@ -292,7 +293,7 @@ impl Program {
             done.value,
             output::Context {
                 options,
-                plan: &done.plan,
+                plan: done.plan,
                 library: &self.nvvm.library,
                 toolkit: self.toolkit.as_ref(),
                 diagnostics: done.diagnostics,
@@ -328,7 +329,7 @@ impl Program {
                 options,
                 lto,
                 &modules,
-                state.libdevice != Libdevice::Never,
+                state.libdevice_from(),
                 choice,
                 respelt,
             )?;
@@ -412,6 +413,14 @@ struct Done<R> {
 }
 
 impl State {
+    fn libdevice_from(&self) -> output::LibdeviceFrom {
+        match self.libdevice {
+            Libdevice::Never => output::LibdeviceFrom::Nowhere,
+            Libdevice::Bytes(_) => output::LibdeviceFrom::Own,
+            Libdevice::Auto | Libdevice::Always => output::LibdeviceFrom::Beside,
+        }
+    }
+
     fn new_id(&mut self) -> u64 {
         self.next_id += 1;
         self.next_id

@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_char};
 
 use cuda_program::Toolkit;
 use cuda_program::sys::NvJitLink;
-use cuda_program::sys::bindings::{nvjitlink, nvrtc};
+use cuda_program::sys::bindings::{nvjitlink, nvrtc, nvvm};
 
 /// CUDA C++ to LTO IR by NVRTC.
 pub fn nvrtc_ltoir(toolkit: &Toolkit, source: &str, arch: &str) -> Vec<u8> {
@@ -172,16 +172,30 @@ pub fn cubin_undefined(cubin: &[u8]) -> Vec<String> {
 
 /// What libNVVM itself returns for one module, with nothing looked at before: code and log.
 pub fn nvvm_compile(toolkit: &Toolkit, ir: &[u8], arch: &CStr) -> (u32, String) {
+    let compile = toolkit.nvvm().unwrap().api.nvvmCompileProgram;
+    nvvm_call(toolkit, ir, &[arch], compile)
+}
+
+/// As `nvvm_compile`, with any options, for the compiler or the verifier.
+pub fn nvvm_call(
+    toolkit: &Toolkit,
+    ir: &[u8],
+    options: &[&CStr],
+    call: nvvm::nvvmCompileProgram_fn,
+) -> (u32, String) {
     let api = toolkit.nvvm().unwrap().api;
-    let mut options = [arch.as_ptr()];
+    let mut options: Vec<*const c_char> = options.iter().map(|o| o.as_ptr()).collect();
+    let count = i32::try_from(options.len()).unwrap();
     // SAFETY: a live handle throughout, valid strings, and a buffer of the size asked for.
     unsafe {
         let mut program = std::ptr::null_mut();
         assert_eq!((api.nvvmCreateProgram)(&mut program), 0);
         let name = c"raw".as_ptr();
         let added = (api.nvvmAddModuleToProgram)(program, ir.as_ptr().cast(), ir.len(), name);
-        assert_eq!(added, 0);
-        let code = (api.nvvmCompileProgram)(program, 1, options.as_mut_ptr());
+        let code = match added {
+            0 => call(program, count, options.as_mut_ptr()),
+            refused => refused,
+        };
         let mut size = 0;
         (api.nvvmGetProgramLogSize)(program, &mut size);
         let mut log = vec![0_u8; size.max(1)];

@@ -4,6 +4,7 @@ use cuda_program::nvvm::reader::{InputKind, kind_of, look};
 use rstest::rstest;
 
 use super::{FILES, fixture, libdevices};
+use crate::mutate::damage;
 use crate::random::Random;
 
 fn wrapped(bitcode: &[u8], padding: usize) -> Vec<u8> {
@@ -106,28 +107,6 @@ fn two_modules_in_one_file_are_refused() {
     insta::assert_snapshot!(error, @"the bitcode holds 2 modules; give each module for itself");
 }
 
-fn damage(file: &[u8], random: &mut Random) -> Vec<u8> {
-    let mut bytes = file.to_vec();
-    for _ in 0..=random.below(8) {
-        let at = random.below(bytes.len());
-        match random.below(4) {
-            0 => bytes[at] ^= 1 << random.below(8),
-            1 => bytes[at] = u8::try_from(random.below(256)).unwrap(),
-            2 => {
-                let from = random.below(bytes.len());
-                let len = random.below(64).min(bytes.len() - from.max(at));
-                bytes.copy_within(from..from + len, at);
-            }
-            _ => {
-                let len = random.below(16).min(bytes.len() - at);
-                let fill = if random.below(2) == 0 { 0 } else { 0xff };
-                bytes[at..at + len].fill(fill);
-            }
-        }
-    }
-    bytes
-}
-
 /// A panic, an endless walk or a vast allocation would end this test.
 #[rstest]
 fn damage_never_panics(
@@ -173,4 +152,71 @@ fn random_bytes_behind_the_magic_never_panic() {
         bytes.extend((0..random.below(100) * 4).map(|_| u8::try_from(random.below(256)).unwrap()));
         assert!(look(&bytes).is_err());
     }
+}
+
+/// One bit of one number, in files that are whole but for it; each ended libNVVM's process.
+#[rstest]
+#[case::a_type(
+    "bitcode/every.llvm22.bc",
+    219,
+    5,
+    7,
+    "it has a type of another processor"
+)]
+#[case::blocks(
+    "bitcode/every.llvm7.bc",
+    1394,
+    0x41,
+    0x49,
+    "a body has not as many blocks"
+)]
+#[case::a_value("bitcode/every.llvm7.bc", 1217, 3, 1, "a value is of another type")]
+#[case::a_list(
+    "guards/debug_list.llvm14.bc",
+    1362,
+    0x58,
+    0xd8,
+    "a list names what is no node"
+)]
+#[case::a_flag(
+    "guards/debug_list.llvm14.bc",
+    1336,
+    0xc,
+    0xd,
+    "debug metadata refers to what"
+)]
+#[case::an_argument(
+    "guards/debug_list.llvm14.bc",
+    1808,
+    0xff,
+    0xfd,
+    "a call is given metadata"
+)]
+#[case::an_intrinsic(
+    "guards/debug_list.llvm14.bc",
+    2096,
+    0x6d,
+    0x4d,
+    "a function takes metadata"
+)]
+#[case::a_unit(
+    "guards/debug_list.llvm14.bc",
+    1313,
+    0,
+    1,
+    "debug metadata refers to what"
+)]
+fn a_number_that_leads_nowhere_is_refused(
+    #[case] file: &str,
+    #[case] at: usize,
+    #[case] sound: u8,
+    #[case] damaged: u8,
+    #[case] says: &str,
+) {
+    let mut bytes = fixture(file);
+    assert_eq!(bytes[at], sound, "the file was written anew");
+    assert!(look(&bytes).is_ok());
+    bytes[at] = damaged;
+    let error = look(&bytes).unwrap_err();
+    assert!(error.problem.contains(says), "{error}");
 }

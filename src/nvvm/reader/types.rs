@@ -72,6 +72,13 @@ impl Types {
         }
     }
 
+    /// Whether the function of a type is given metadata.
+    pub(super) fn takes_metadata(&self, at: usize) -> bool {
+        let is_metadata = |parameter: &usize| self.get(*parameter) == Some(&Type::Metadata);
+        self.function(at)
+            .is_some_and(|(_, parameters)| parameters.iter().any(is_metadata))
+    }
+
     /// Bytes and alignment in the layout that libNVVM compiles with; none where that is not known.
     pub(super) fn size(&self, at: usize) -> Option<(u64, u64)> {
         let mut sizes = Sizes {

@@ -5,6 +5,7 @@
 //! what is called.
 
 use super::super::types::{Type, Types};
+use super::fault::{Fault, Read};
 use super::stream::Record;
 
 #[derive(Debug, Default)]
@@ -17,14 +18,31 @@ pub(super) struct Bodies {
     /// The values that are called, each once.
     pub(super) called: Vec<u64>,
     seen: std::collections::HashSet<u64>,
+    /// How many blocks this body says it has, and how many instructions that end one were met.
+    blocks: u64,
+    ends: u64,
 }
 
 impl Bodies {
     /// A body begins: with the values of the module and the function's parameters, where known.
-    pub(super) fn enter(&mut self, values: Option<u64>) {
+    pub(super) fn enter(&mut self, values: Option<u64>) -> Read<()> {
+        self.close()?;
         self.lost = values.is_none();
         self.any_lost |= self.lost;
         self.values = values.unwrap_or_default();
+        Ok(())
+    }
+
+    /// The body that was begun is over. The library takes its word for how many blocks there are, and
+    /// ends the process where one is empty.
+    pub(super) fn close(&mut self) -> Read<()> {
+        let (blocks, ends) = (self.blocks, self.ends);
+        (self.blocks, self.ends) = (0, 0);
+        if blocks == ends {
+            Ok(())
+        } else {
+            Err(Fault::Damaged("a body has not as many blocks as it says"))
+        }
     }
 
     /// A constant of the body.
@@ -32,20 +50,35 @@ impl Bodies {
         self.values += 1;
     }
 
-    pub(super) fn instruction(&mut self, record: &Record<'_, '_>, types: &Types, relative: bool) {
+    /// An instruction, where there are so many items of metadata.
+    pub(super) fn instruction(
+        &mut self,
+        record: &Record<'_, '_>,
+        types: &Types,
+        relative: bool,
+        metadata: u64,
+    ) -> Read<()> {
+        if record.code == BLOCKS {
+            self.blocks = record.operands.first().copied().unwrap_or_default();
+        } else if ends_block(record.code) {
+            self.ends += 1;
+        }
         if self.lost {
-            return;
+            return Ok(());
         }
         match record.code {
-            CALL | INVOKE => {
-                if self.call(record, types, relative).is_none() {
-                    self.lose();
+            CALL | INVOKE => match self.call(record, types, relative, metadata) {
+                Some(true) => {}
+                Some(false) => {
+                    return Err(Fault::Damaged("a call is given metadata that is not there"));
                 }
-            }
+                None => self.lose(),
+            },
             code if makes_value(code) => self.values += 1,
             code if makes_none(code) => {}
             _ => self.lose(),
         }
+        Ok(())
     }
 
     fn lose(&mut self) {
@@ -53,7 +86,14 @@ impl Bodies {
         self.any_lost = true;
     }
 
-    fn call(&mut self, record: &Record<'_, '_>, types: &Types, relative: bool) -> Option<()> {
+    /// A call, and whether the metadata that it is given is there.
+    fn call(
+        &mut self,
+        record: &Record<'_, '_>,
+        types: &Types,
+        relative: bool,
+        metadata: u64,
+    ) -> Option<bool> {
         const FLAGS: u64 = 17;
         let mut rest = record.operands.get(1..)?.iter().copied();
         let convention = rest.next()?;
@@ -71,7 +111,7 @@ impl Bodies {
         if explicit == 0 {
             return None;
         }
-        let Some(Type::Function { result, .. }) = types.at(rest.next()?) else {
+        let Some(Type::Function { result, parameters }) = types.at(rest.next()?) else {
             return None;
         };
         let callee = rest.next()?;
@@ -81,6 +121,21 @@ impl Bodies {
         } else {
             Some(callee)
         };
+        let is_metadata = |at: &usize| types.get(*at) == Some(&Type::Metadata);
+        let there = |value: u64| {
+            let item = if relative {
+                self.values.wrapping_sub(value) & u64::from(u32::MAX)
+            } else {
+                value
+            };
+            item < metadata
+        };
+        // Behind a function that is still to come stands its type, which shifts what it is given.
+        let given = callee.is_none()
+            || parameters
+                .iter()
+                .zip(rest)
+                .all(|(parameter, value)| !is_metadata(parameter) || there(value));
         if let Some(callee) = callee {
             if self.seen.insert(callee) {
                 self.called.push(callee);
@@ -89,12 +144,17 @@ impl Bodies {
         if types.get(*result)? != &Type::Void {
             self.values += 1;
         }
-        Some(())
+        Some(given)
     }
 }
 
+const BLOCKS: u64 = 1;
 const CALL: u64 = 34;
 const INVOKE: u64 = 13;
+
+fn ends_block(code: u64) -> bool {
+    matches!(code, INVOKE | 10..=12 | 15 | 31 | 39 | 48 | 49 | 52 | 57)
+}
 
 fn makes_value(code: u64) -> bool {
     matches!(

@@ -10,8 +10,13 @@ use super::super::notes::{Node, Operand};
 use super::super::types::{Type, Types};
 use super::bits::Bits;
 use super::fault::{Fault, Read};
+use super::fields::{self, Field};
 use super::module::{Value, bytes};
 use super::stream::Record;
+
+mod parts;
+
+use parts::Extent;
 
 /// One piece of metadata, by its number.
 #[derive(Debug, Clone)]
@@ -42,17 +47,34 @@ pub(super) struct Metadata<'a> {
     pending: Option<Vec<u8>>,
     named: Vec<(Vec<u8>, Vec<u64>)>,
     links: Links,
-    /// Those between nodes that one function alone has, and how many items the module has.
+    /// Those between nodes that one function alone has.
     local: Links,
-    module_items: Option<usize>,
     cycle: Option<DebugCycle>,
+    /// What fields of debug metadata refer to, and what that must be; what is to come is known when the
+    /// block is over.
+    fields: Vec<(u64, Field)>,
+    /// How much there is of the module, where a function has begun.
+    module: Option<Extent>,
+    /// The major version of the LLVM that wrote it, where that is known.
+    pub(super) writer: Option<u32>,
 }
 
 impl<'a> Metadata<'a> {
-    pub(super) fn record(&mut self, record: &Record<'_, 'a>, types: &Types) -> Read<()> {
+    pub(super) fn record(
+        &mut self,
+        record: &Record<'_, 'a>,
+        types: &Types,
+        known: impl Fn(u64) -> Option<Value>,
+    ) -> Read<()> {
         let item = match record.code {
             1 => Item::Text(Cow::Owned(bytes(record.operands))),
-            2 => Item::Value(record.operand(1)?),
+            2 => {
+                let (type_, value) = (record.operand(0)?, record.operand(1)?);
+                if known(value).is_some_and(|value| !fits(value, types.at(type_))) {
+                    return Err(Fault::Damaged("a value is of another type than is said"));
+                }
+                Item::Value(value)
+            }
             3 | 5 => self.node(record.operands.iter().map(|o| match o.checked_sub(1) {
                 Some(item) => Reference::Item(item),
                 None => Reference::Null,
@@ -71,36 +93,34 @@ impl<'a> Metadata<'a> {
             35 => return self.strings(record),
             // Kinds, attachments and indices are no metadata themselves.
             6 | 11 | 36 | 38 | 39 => return Ok(()),
-            20 => Item::Unit {
-                no_debug: record.operands.get(8) == Some(&0),
-            },
-            _ => {
-                self.follow(record);
-                Item::Other
+            code => {
+                let refers = |&(at, field): &(usize, Field)| {
+                    let to = record.operands.get(at)?.checked_sub(1)?;
+                    Some((to, field))
+                };
+                self.fields
+                    .extend(fields::of(code).iter().filter_map(refers));
+                if code == 20 {
+                    Item::Unit {
+                        no_debug: record.operands.get(8) == Some(&0),
+                    }
+                } else {
+                    self.follow(record);
+                    Item::Other
+                }
             }
         };
         self.items.push(item);
         Ok(())
     }
 
-    /// A function begins, whose metadata goes on from that of the module.
-    pub(super) fn enter_function(&mut self) {
-        self.close_function();
-        self.module_items = Some(self.items.len());
-    }
-
-    fn close_function(&mut self) {
-        if let Some(len) = self.module_items.take() {
-            // What belongs to a function leads to the module, and never back.
-            let local = std::mem::take(&mut self.local);
-            self.cycle = self.cycle.take().or_else(|| local.cycle());
-            self.items.truncate(len);
-        }
+    /// How many items there are at this place.
+    pub(super) fn len(&self) -> u64 {
+        self.items.len() as u64
     }
 
     /// Nodes of debug metadata that lead back to themselves.
     pub(super) fn cycle(&mut self) -> Option<DebugCycle> {
-        self.close_function();
         self.cycle.take().or_else(|| self.links.cycle())
     }
 
@@ -118,7 +138,7 @@ impl<'a> Metadata<'a> {
     /// Notes where a node of debug metadata leads.
     fn follow(&mut self, record: &Record<'_, 'a>) {
         let from = self.items.len() as u64;
-        let local = self.module_items.is_some();
+        let local = self.module.is_some();
         let links = if local {
             &mut self.local
         } else {
@@ -237,5 +257,14 @@ impl<'a> Metadata<'a> {
 
     fn item(&self, at: u64) -> Option<&Item<'a>> {
         self.items.get(usize::try_from(at).ok()?)
+    }
+}
+
+/// Whether a value can be of a type.
+fn fits(value: Value, type_: Option<&Type>) -> bool {
+    match value {
+        Value::Symbol(_) => matches!(type_, Some(Type::Pointer(_))),
+        Value::Int(_) => matches!(type_, Some(Type::Integer(_))),
+        _ => true,
     }
 }

@@ -9,6 +9,7 @@ mod attributes;
 mod bits;
 mod body;
 mod fault;
+mod fields;
 mod file;
 mod metadata;
 mod modern;

@@ -48,6 +48,8 @@ pub(super) struct Module<'a> {
     name_ranges: Vec<(u64, u64)>,
     strings: Option<&'a [u8]>,
     functions: Vec<Function>,
+    /// The functions that take metadata, which intrinsics alone may.
+    take_metadata: Vec<usize>,
     /// How many functions with a body were met.
     entered: usize,
     bodies: Bodies,
@@ -61,7 +63,7 @@ impl<'a> Visitor<'a> for Module<'a> {
     fn enter(&mut self, parent: Option<u32>, block: u32) -> Read<()> {
         match (parent, block) {
             (None, block::MODULE) => self.modules += 1,
-            (Some(block::MODULE), block::FUNCTION) => self.enter_body(),
+            (Some(block::MODULE), block::FUNCTION) => return self.enter_body(),
             (Some(block::MODULE | block::FUNCTION), block::CONSTANTS) => self.constant_type = None,
             _ => {}
         }
@@ -82,8 +84,9 @@ impl<'a> Visitor<'a> for Module<'a> {
                 let major = self.producer.as_ref().and_then(|p| p.version);
                 self.prove(modern::instruction(record.code, major.map(|v| v.0)));
                 let relative = self.version >= RELATIVE;
-                self.bodies.instruction(record, &self.types, relative);
-                Ok(())
+                let metadata = self.metadata.len();
+                self.bodies
+                    .instruction(record, &self.types, relative, metadata)
             }
             (Some(block::MODULE), block::ATTRIBUTE_GROUPS) => {
                 if self.modern.is_none() {
@@ -106,7 +109,8 @@ impl<'a> Visitor<'a> for Module<'a> {
             (Some(block::MODULE), block::CONSTANTS) => self.constant(record),
             (Some(block::MODULE), block::VALUE_SYMTAB) => self.name(record),
             (Some(block::MODULE | block::FUNCTION), block::METADATA) => {
-                self.metadata.record(record, &self.types)
+                let known = |at: u64| self.values.get(usize::try_from(at).ok()?).copied();
+                self.metadata.record(record, &self.types, known)
             }
             _ => Ok(()),
         }
@@ -116,7 +120,11 @@ impl<'a> Visitor<'a> for Module<'a> {
 impl<'a> Module<'a> {
     fn identification(&mut self, record: &Record<'_, 'a>) -> Read<()> {
         match record.code {
-            1 => self.producer = Some(Producer::new(text(record.operands))),
+            1 => {
+                let producer = Producer::new(text(record.operands));
+                self.metadata.writer = producer.version.map(|version| version.0);
+                self.producer = Some(producer);
+            }
             2 => self.epoch = Some(record.operand(0)?),
             _ => {}
         }
@@ -154,10 +162,14 @@ impl<'a> Module<'a> {
         }
         let defined = defined(&fields)?;
         let function = kind == SymbolKind::Function;
+        let type_ = usize::try_from(fields.operand(0)?).unwrap_or(usize::MAX);
+        if function && self.types.takes_metadata(type_) {
+            self.take_metadata.push(self.symbols.len());
+        }
         if function && defined {
             self.functions.push(Function {
                 symbol: self.symbols.len(),
-                type_: usize::try_from(fields.operand(0)?).unwrap_or(usize::MAX),
+                type_,
                 attributes: fields.operands.get(4).copied().unwrap_or_default(),
             });
         }
@@ -177,13 +189,13 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    fn enter_body(&mut self) {
+    fn enter_body(&mut self) -> Read<()> {
         let function = self.functions.get(self.entered);
         let parameters = function.and_then(|function| function.parameters(&self.types));
         self.entered += 1;
         let values = parameters.map(|parameters| parameters + self.values.len() as u64);
-        self.bodies.enter(values);
-        self.metadata.enter_function();
+        self.bodies.enter(values)?;
+        self.metadata.enter_function()
     }
 
     fn type_entry(&mut self, record: &Record<'_, 'a>) -> Read<()> {
@@ -280,7 +292,18 @@ impl<'a> Module<'a> {
             let damage = Fault::Damaged("it has not one body for each function it defines");
             return Err(damage.within(Some(block::MODULE)));
         }
+        let within = |kind| move |fault: Fault| fault.within(Some(kind));
+        self.bodies.close().map_err(within(block::FUNCTION))?;
+        self.metadata.close().map_err(within(block::METADATA))?;
         self.take_names(file_len)?;
+        let mut named = self
+            .take_metadata
+            .iter()
+            .filter_map(|at| self.symbols.get(*at));
+        if !named.all(|symbol| symbol.name.starts_with(b"llvm.")) {
+            let damage = Fault::Damaged("a function takes metadata, and is no intrinsic");
+            return Err(damage.within(Some(block::MODULE)));
+        }
         let mut info = ModuleInfo::new(ModuleKind::Bitcode);
         info.certain = self.version <= NAMES_IN_TABLE;
         info.producer = self.producer.map(|producer| Producer {

@@ -1,7 +1,7 @@
 //! The type table.
 
 use super::super::types::Type;
-use super::fault::Read;
+use super::fault::{Fault, Read};
 use super::stream::Record;
 
 pub(super) const OPAQUE_POINTER: u64 = 25;
@@ -29,8 +29,10 @@ pub(super) fn entry(record: &Record<'_, '_>) -> Read<Option<Type>> {
         },
         10 | 23 => Type::Float(16),
         11 => Type::Array(record.operand(0)?, at(1)?),
+        // x86_fp80, ppc_fp128, x86_mmx and x86_amx; libNVVM ends the process where one is used.
+        13 | 15 | 17 | 24 => return Err(Fault::Damaged("it has a type of another processor")),
         12 => Type::Vector(record.operand(0)?, at(1)?),
-        14 | 15 => Type::Float(128),
+        14 => Type::Float(128),
         16 => Type::Metadata,
         18 | 20 => Type::Struct {
             packed: record.operand(0)? != 0,

@@ -1,0 +1,4 @@
+//! Guides: what is to be known beyond single items.
+
+#[doc = include_str!("guards.md")]
+pub mod guards {}
