@@ -29,6 +29,7 @@ pub(crate) struct Said<'a> {
     pub(crate) from: Speaker,
     pub(crate) stage: Stage,
     /// The result's code, and its name.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "the driver's"))]
     pub(crate) number: i32,
     pub(crate) code: &'a str,
     pub(crate) log: &'a str,
@@ -45,6 +46,7 @@ pub(crate) struct Said<'a> {
     /// A kernel whose name PTX cannot spell.
     pub(crate) unspeakable: Option<&'a str>,
     /// The function of the driver that was called.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "the driver's"))]
     pub(crate) call: &'a str,
 }
 
@@ -247,7 +249,10 @@ static TABLE: &[Row] = &[
     // nvJitLink.
     row(
         &[NvJitLink],
-        That(|said| said.stage == Stage::Link && !said.unresolved.is_empty()),
+        That(|said| {
+            let of_ir = said.log.contains("NVVM_ERROR");
+            said.stage == Stage::Link && !said.unresolved.is_empty() && !of_ir
+        }),
         |said| {
             let wanted: Vec<String> = said
                 .unresolved
@@ -280,6 +285,11 @@ static TABLE: &[Row] = &[
                 said.unspeakable?
             ))
         },
+    ),
+    row(
+        &[NvJitLink],
+        Words(&["NVVM_ERROR_NO_MODULE_IN_PROGRAM"]),
+        |_| Some("no input is LTO IR: leave `lto` out".to_owned()),
     ),
     row(
         &[NvJitLink],

@@ -1,8 +1,10 @@
 //! The look at all inputs before the library sees any.
 
-use super::fatbin;
+use std::collections::BTreeMap;
+
+use super::fatbin::{self, Inside};
 use super::input::{Known, Ready};
-use super::names::Names;
+use super::names::{Clash, Names, Place, twice};
 use super::options::Options;
 use crate::arch::{Arch, Suffix};
 use crate::artifact::{Cubin, Linkage, LtoIr, Ptx, PtxKernel, ptx_versions};
@@ -52,8 +54,21 @@ pub(super) fn check(
         kernels_known: true,
         ..Plan::default()
     };
+    let inside: Vec<Inside> = inputs
+        .iter()
+        .map(|input| match &input.known {
+            Known::Other(kind, bytes) => fatbin::check(*kind, bytes, target)
+                .map_err(|(problem, hint)| refused(input.name, problem, hint)),
+            _ => Ok(Inside::default()),
+        })
+        .collect::<Result<_>>()?;
     let mut names = Names::default();
-    for input in inputs {
+    for (number, (input, inside)) in inputs.iter().zip(&inside).enumerate() {
+        let place = Place {
+            number,
+            name: input.name,
+        };
+        let clashes = |(problem, hint): Clash| refused(input.name, problem, hint);
         let (symbols, undefined) = match &input.known {
             Known::Ptx(ptx) => {
                 check_ptx(input.name, ptx, target, library)?;
@@ -76,24 +91,26 @@ pub(super) fn check(
                 plan.kernels_known &= lto.knows_kernels();
                 continue;
             }
-            Known::Other(kind, bytes) => {
+            Known::Other(..) => {
                 plan.kernels_known = false;
-                fatbin::check(*kind, bytes, target)
-                    .map_err(|(problem, hint)| refused(input.name, problem, hint))?;
+                plan.lto |= inside.lto;
+                for lto in &inside.lto_ir {
+                    check_lto(input.name, lto, target, library)?;
+                    plan.modern |= lto.is_modern();
+                }
+                names.add(place, inside.symbols.iter()).map_err(clashes)?;
                 continue;
             }
         };
-        names
-            .add(input.name, symbols.iter())
-            .map_err(|(problem, hint)| refused(input.name, problem, hint))?;
+        names.add(place, symbols.iter()).map_err(clashes)?;
         let wanted = undefined.iter().filter(|symbol| !symbol.is_provided());
         plan.unresolved
             .extend(wanted.map(|symbol| (symbol.name.clone(), input.name.to_owned())));
     }
+    check_lto_kernels(inputs, &names)?;
     plan.unresolved.retain(|(name, _)| !names.defines(name));
     if !options.kernels_used.is_empty() {
-        plan.kernels
-            .retain(|name| options.kernels_used.contains(name));
+        plan.keep_used(options)?;
     }
     plan.kernels.sort_unstable();
     plan.kernels.dedup();
@@ -107,6 +124,51 @@ pub(super) fn check(
         ));
     }
     Ok(plan)
+}
+
+impl Plan {
+    /// Keeps the kernels that are to stay: each must be there, or a typo would drop another.
+    fn keep_used(&mut self, options: &Options) -> Result<()> {
+        let used = &options.kernels_used;
+        let absent = used.iter().find(|name| !self.kernels.contains(name));
+        if let Some(absent) = absent.filter(|_| self.kernels_known) {
+            let hint = match self.kernels.as_slice() {
+                [] => "they have none at all".to_owned(),
+                kernels => format!("they have {}", kernels.join(", ")),
+            };
+            return Err(Error::invalid_options(
+                format!("`kernels_used` names `{absent}`, and no input has a kernel of this name"),
+                hint,
+            ));
+        }
+        // Those that nobody knew of must come out all the same.
+        self.kernels = used.clone();
+        Ok(())
+    }
+}
+
+/// No two inputs have a kernel of one name, of which one or both are LTO IR.
+fn check_lto_kernels(inputs: &[Ready<'_>], names: &Names<'_>) -> Result<()> {
+    let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+    for (number, input) in inputs.iter().enumerate() {
+        let Known::LtoIr(lto) = &input.known else {
+            continue;
+        };
+        let place = Place {
+            number,
+            name: input.name,
+        };
+        for kernel in lto.kernels() {
+            names
+                .check_kernel(place, kernel)
+                .and_then(|()| match seen.insert(kernel, input.name) {
+                    None => Ok(()),
+                    Some(other) => Err(twice(kernel, other)),
+                })
+                .map_err(|(problem, hint)| refused(input.name, problem, hint))?;
+        }
+    }
+    Ok(())
 }
 
 fn refused(input: &str, problem: String, hint: &str) -> Error {
@@ -185,11 +247,33 @@ fn check_cubin(input: &str, cubin: &Cubin, target: Arch, library: &Library) -> R
     ))
 }
 
+/// What was compiled with a letter uses what other architectures do not have.
+fn serves(made_for: Arch, target: Arch) -> bool {
+    let number = |arch: Arch| match arch.number() {
+        110 => Arch::SM_101.number(),
+        number => number,
+    };
+    match made_for.suffix() {
+        Suffix::None => true,
+        Suffix::ArchSpecific => {
+            number(made_for) == number(target) && target.suffix() == Suffix::ArchSpecific
+        }
+        _ => number(made_for) == number(target) || made_for.ptx_runs_on(target),
+    }
+}
+
 fn check_lto(input: &str, lto: &LtoIr, target: Arch, library: &Library) -> Result<()> {
     if let Some(arch) = lto.arch().filter(|arch| arch.number() > target.number()) {
         return Err(refused(
             input,
             format!("it is LTO IR for {arch}, and the link is for {target}, which is older"),
+            &format!("compile it for {}, or link for {arch}", target.compute()),
+        ));
+    }
+    if let Some(arch) = lto.arch().filter(|arch| !serves(*arch, target)) {
+        return Err(refused(
+            input,
+            format!("it is LTO IR for {arch} alone, and the link is for {target}"),
             &format!("compile it for {}, or link for {arch}", target.compute()),
         ));
     }

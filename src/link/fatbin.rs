@@ -9,6 +9,8 @@ use object::{Endianness, Object, ObjectSection};
 
 use super::input::InputKind;
 use crate::arch::Arch;
+use crate::artifact::symbol::Symbol;
+use crate::artifact::{Cubin, LtoIr};
 use crate::bytes::{u16_at, u32_at, u64_at};
 
 /// The section of a host object that holds relocatable device code, and that of finished code, which no
@@ -19,13 +21,17 @@ const FINISHED: &str = ".nv_fatbin";
 const PACKED: u32 = 0x2000 | 0x8000;
 /// Where an ELF file says what it is, and what it says there of relocatable code.
 const E_TYPE_AT: usize = 16;
+/// Where an entry says where its options are.
+const OPTIONS_AT: usize = 20;
 const MAGIC: u32 = 0xba55_ed50;
 
 /// One piece of code in a fat binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Code {
+struct Code<'a> {
     kind: CodeKind,
     number: u16,
+    /// What it is, where it is not packed.
+    payload: &'a [u8],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -34,10 +40,49 @@ enum CodeKind {
     /// What no link takes any more.
     Finished,
     Ptx,
+    LtoIr,
     Other,
 }
 
-impl Code {
+/// What a link for the target finds in it.
+#[derive(Debug, Default)]
+pub(super) struct Inside {
+    /// Whether LTO IR is what the link has to take.
+    pub(super) lto: bool,
+    /// That LTO IR, where it is not packed.
+    pub(super) lto_ir: Vec<LtoIr>,
+    /// What all of its code calls by name, as far as that is not packed; that of a static library does
+    /// not count, as a link takes of it what it needs.
+    pub(super) symbols: Vec<Symbol>,
+}
+
+impl<'a> Inside {
+    fn of(kind: InputKind, codes: &[Code<'a>], target: Arch) -> Self {
+        let serving: Vec<Code<'a>> = codes.iter().copied().filter(|c| c.serves(target)).collect();
+        let lto = serving.iter().all(|code| code.kind == CodeKind::LtoIr);
+        let mut inside = Inside {
+            lto,
+            ..Inside::default()
+        };
+        for code in serving {
+            match code.kind {
+                CodeKind::LtoIr if lto => {
+                    inside.lto_ir.extend(LtoIr::from_bytes(code.payload).ok());
+                }
+                CodeKind::Cubin if kind != InputKind::Library => {
+                    let cubin = Cubin::from_bytes(code.payload).ok();
+                    inside
+                        .symbols
+                        .extend(cubin.iter().flat_map(|c| c.symbols().iter().cloned()));
+                }
+                _ => {}
+            }
+        }
+        inside
+    }
+}
+
+impl Code<'_> {
     /// Whether a link for this target may take it.
     fn serves(self, target: Arch) -> bool {
         match self.kind {
@@ -46,20 +91,20 @@ impl Code {
                 self.number / 10 == target.number() / 10 && self.number <= target.number()
             }
             CodeKind::Finished => false,
-            CodeKind::Ptx | CodeKind::Other => self.number <= target.number(),
+            CodeKind::Ptx | CodeKind::LtoIr | CodeKind::Other => self.number <= target.number(),
         }
     }
 
     fn name(self) -> String {
         let prefix = match self.kind {
             CodeKind::Ptx => "compute",
-            CodeKind::Cubin | CodeKind::Finished | CodeKind::Other => "sm",
+            CodeKind::Cubin | CodeKind::Finished | CodeKind::LtoIr | CodeKind::Other => "sm",
         };
         format!("{prefix}_{}", self.number)
     }
 }
 
-/// Refuses what holds no code that a link for the target may take.
+/// Refuses what holds no code that a link for the target may take, and tells what there is.
 ///
 /// # Errors
 ///
@@ -68,13 +113,13 @@ pub(super) fn check(
     kind: InputKind,
     bytes: &[u8],
     target: Arch,
-) -> Result<(), (String, &'static str)> {
+) -> Result<Inside, (String, &'static str)> {
     const WHOLE: &str = "give the whole file";
     let found = match kind {
         InputKind::Fatbin => of_fatbin(bytes),
         InputKind::Object => of_object(bytes),
         InputKind::Library => of_library(bytes),
-        InputKind::Ptx | InputKind::Cubin | InputKind::LtoIr => return Ok(()),
+        InputKind::Ptx | InputKind::Cubin | InputKind::LtoIr => return Ok(Inside::default()),
     };
     let mut codes = found.map_err(|problem| (problem, WHOLE))?;
     if codes.is_empty() {
@@ -84,11 +129,11 @@ pub(super) fn check(
         ));
     }
     if codes.iter().any(|code| code.serves(target)) {
-        return Ok(());
+        return Ok(Inside::of(kind, &codes, target));
     }
     codes.sort_unstable();
     codes.dedup();
-    let is_finished = |code: &Code| code.kind == CodeKind::Finished;
+    let is_finished = |code: &Code<'_>| code.kind == CodeKind::Finished;
     if codes.iter().all(is_finished) {
         return Err((
             "its device code is finished, and cannot be linked with others".to_owned(),
@@ -107,7 +152,7 @@ pub(super) fn check(
 }
 
 /// The codes of one fat binary, or of several behind each other.
-fn of_fatbin(bytes: &[u8]) -> Result<Vec<Code>, String> {
+fn of_fatbin(bytes: &[u8]) -> Result<Vec<Code<'_>>, String> {
     let cut = || "it is a fat binary that is cut off or damaged".to_owned();
     let mut codes = Vec::new();
     let mut rest = bytes;
@@ -132,7 +177,13 @@ fn of_fatbin(bytes: &[u8]) -> Result<Vec<Code>, String> {
             let end = header.zip(size).and_then(|(h, s)| h.checked_add(s));
             let end = end.filter(|&end| end >= 32).ok_or_else(cut)?;
             let packed = u32_at(body, 40).unwrap_or(0) & PACKED != 0;
-            let of_elf = header.and_then(|at| u16_at(body.get(at..end)?, E_TYPE_AT));
+            let payload = header.and_then(|at| body.get(at..end)).unwrap_or_default();
+            let of_elf = u16_at(payload, E_TYPE_AT);
+            // The library reads the options of code that it has yet to compile, and ends the process
+            // where there is no place for them.
+            if matches!(kind, 1 | 8) && u32_at(body, OPTIONS_AT) == Some(0) {
+                return Err(cut());
+            }
             body = body.get(end..).ok_or_else(cut)?;
             codes.push(Code {
                 kind: match kind {
@@ -141,9 +192,11 @@ fn of_fatbin(bytes: &[u8]) -> Result<Vec<Code>, String> {
                         CodeKind::Finished
                     }
                     2 => CodeKind::Cubin,
+                    8 => CodeKind::LtoIr,
                     _ => CodeKind::Other,
                 },
                 number: u16::try_from(number).map_err(|_| cut())?,
+                payload: if packed { &[] } else { payload },
             });
         }
         rest = rest.get(end..).unwrap_or_default();
@@ -151,7 +204,7 @@ fn of_fatbin(bytes: &[u8]) -> Result<Vec<Code>, String> {
     Ok(codes)
 }
 
-fn of_object(bytes: &[u8]) -> Result<Vec<Code>, String> {
+fn of_object(bytes: &[u8]) -> Result<Vec<Code<'_>>, String> {
     let damaged = |e| format!("it is an object file that is cut off or damaged ({e})");
     let file = ElfFile64::<Endianness>::parse(bytes).map_err(damaged)?;
     let mut codes = Vec::new();
@@ -170,7 +223,7 @@ fn of_object(bytes: &[u8]) -> Result<Vec<Code>, String> {
     Ok(codes)
 }
 
-fn of_library(bytes: &[u8]) -> Result<Vec<Code>, String> {
+fn of_library(bytes: &[u8]) -> Result<Vec<Code<'_>>, String> {
     let damaged = |e| format!("it is a static library that is cut off or damaged ({e})");
     let archive = ArchiveFile::parse(bytes).map_err(damaged)?;
     let mut codes = Vec::new();
@@ -203,7 +256,9 @@ mod tests {
             body.extend(0x101_u16.to_le_bytes());
             body.extend(64_u32.to_le_bytes());
             body.extend(8_u64.to_le_bytes());
-            body.extend([0; 12]);
+            body.extend([0; 4]);
+            body.extend(64_u32.to_le_bytes());
+            body.extend([0; 4]);
             body.extend(number.to_le_bytes());
             body.extend([0; 40]);
         }
@@ -220,10 +275,35 @@ mod tests {
         let (problem, _) = check(InputKind::Fatbin, &bytes, Arch::SM_90).unwrap_err();
         insta::assert_snapshot!(problem, @"it holds device code for sm_75, sm_86, compute_121 alone, and the link is for sm_90");
         for arch in [Arch::SM_75, Arch::SM_86, Arch::SM_89] {
-            assert_eq!(check(InputKind::Fatbin, &bytes, arch), Ok(()), "{arch}");
+            assert!(check(InputKind::Fatbin, &bytes, arch).is_ok(), "{arch}");
         }
         let ptx = fatbin(&[(1, 75)]);
-        assert_eq!(check(InputKind::Fatbin, &ptx, Arch::SM_120), Ok(()));
+        assert!(check(InputKind::Fatbin, &ptx, Arch::SM_120).is_ok());
+    }
+
+    #[test]
+    fn lto_ir_is_what_the_link_takes_where_nothing_else_serves_the_target() {
+        for (codes, lto) in [
+            (&[(8, 80)][..], true),
+            (&[(8, 80), (2, 86)], false),
+            (&[(8, 80), (2, 75)], true),
+            (&[(8, 80), (1, 75)], false),
+        ] {
+            let inside = check(InputKind::Fatbin, &fatbin(codes), Arch::SM_86).unwrap();
+            assert_eq!(inside.lto, lto, "{codes:?}");
+        }
+    }
+
+    #[test]
+    fn code_to_compile_without_a_place_for_its_options_is_refused() {
+        for kind in [1, 8] {
+            let mut bytes = fatbin(&[(kind, 80)]);
+            assert!(check(InputKind::Fatbin, &bytes, Arch::SM_80).is_ok());
+            let at = 16 + OPTIONS_AT;
+            bytes.get_mut(at..at + 4).unwrap().fill(0);
+            let (problem, _) = check(InputKind::Fatbin, &bytes, Arch::SM_80).unwrap_err();
+            assert!(problem.contains("damaged"), "{problem}");
+        }
     }
 
     #[test]

@@ -138,13 +138,17 @@ impl Linker {
         let api = nvjitlink.api;
         let may_be_refused =
             |input: &Ready<'_>| matches!(input.known, Known::Cubin(_) | Known::Other(..));
-        let trial = inputs
-            .iter()
-            .any(may_be_refused)
-            .then_some(|| guarded(|guard| added(api, self.arch, &flags, &inputs, guard).map(drop)));
-        let linked = turns::link(&library.path, trial, || {
-            guarded(|guard| run(api, self.arch, &flags, &inputs, T::FETCH, guard))
-        });
+        let link = || guarded(|guard| run(api, self.arch, &flags, &inputs, T::FETCH, guard));
+        let is_lto = |input: &Ready<'_>| matches!(input.known, Known::LtoIr(_));
+        let mixed = plan.lto && !inputs.iter().all(is_lto);
+        let linked = if mixed && library.major_minor().is_some_and(turns::loses_late) {
+            turns::alone(&library.path, link)
+        } else {
+            let trial = inputs.iter().any(may_be_refused).then_some(|| {
+                guarded(|guard| added(api, self.arch, &flags, &inputs, guard).map(drop))
+            });
+            turns::link(&library.path, trial, link)
+        };
         let text_of = |name: &str| inputs.iter().find(|i| i.name == name).and_then(Ready::text);
         let linked = linked?.map_err(|failure| {
             let error = self.failed(failure, &flags, &plan, library);
@@ -194,6 +198,12 @@ impl Linker {
             return Err(unsupported(
                 "a partial link (-r)",
                 "nvJitLink 13.2 or later",
+            ));
+        }
+        if self.options.relocatable && fetch == Fetch::Ptx {
+            return Err(Error::invalid_options(
+                "a partial link (`relocatable`) makes no PTX",
+                "link to `Cubin` or `LtoIr`, or leave `relocatable` out",
             ));
         }
         let other = inputs

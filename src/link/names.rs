@@ -7,10 +7,17 @@ use std::collections::BTreeMap;
 
 use crate::artifact::symbol::{Binding, Space, Symbol, What};
 
+/// An input: two may have one name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    pub(super) number: usize,
+    pub(super) name: &'a str,
+}
+
 /// What every input calls by name so far.
 #[derive(Default)]
 pub(super) struct Names<'a> {
-    all: BTreeMap<&'a str, Vec<(&'a str, &'a Symbol)>>,
+    all: BTreeMap<&'a str, Vec<(Place<'a>, &'a Symbol)>>,
 }
 
 /// What is wrong with an input beside those before it, and what to do.
@@ -24,7 +31,7 @@ impl<'a> Names<'a> {
     /// The first name that does not go together with that of an input before it.
     pub(super) fn add(
         &mut self,
-        input: &'a str,
+        input: Place<'a>,
         symbols: impl Iterator<Item = &'a Symbol>,
     ) -> Result<(), Clash> {
         for symbol in symbols {
@@ -33,8 +40,11 @@ impl<'a> Names<'a> {
                 continue;
             }
             let others = self.all.entry(&symbol.name).or_default();
-            for (other, before) in others.iter().filter(|(other, _)| *other != input) {
-                if let Some(clash) = clash(symbol, other, before) {
+            for (other, before) in others
+                .iter()
+                .filter(|(other, _)| other.number != input.number)
+            {
+                if let Some(clash) = clash(symbol, other.name, before) {
                     return Err(clash);
                 }
             }
@@ -43,13 +53,40 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
+    /// Refuses a kernel of LTO IR, whose other names nobody knows, that another input defines too.
+    ///
+    /// # Errors
+    ///
+    /// As for [`add`](Names::add).
+    pub(super) fn check_kernel(&self, input: Place<'a>, kernel: &str) -> Result<(), Clash> {
+        let defined = |(other, symbol): &&(Place<'_>, &Symbol)| {
+            other.number != input.number && symbol.binding != Binding::Needed
+        };
+        match self
+            .all
+            .get(kernel)
+            .and_then(|all| all.iter().find(defined))
+        {
+            None => Ok(()),
+            Some((other, _)) => Err(twice(kernel, other.name)),
+        }
+    }
+
     /// Whether an input defines it for others.
     pub(super) fn defines(&self, name: &str) -> bool {
-        let others = |(_, symbol): &(&str, &Symbol)| {
+        let others = |(_, symbol): &(Place<'_>, &Symbol)| {
             matches!(symbol.binding, Binding::Strong | Binding::Weak)
         };
         self.all.get(name).is_some_and(|all| all.iter().any(others))
     }
+}
+
+/// Both define it.
+pub(super) fn twice(name: &str, other: &str) -> Clash {
+    (
+        format!("it defines `{name}`, and so does {other}"),
+        "take one of the definitions out, rename it, or make it weak or static",
+    )
 }
 
 fn clash(one: &Symbol, other: &str, before: &Symbol) -> Option<Clash> {
@@ -62,10 +99,7 @@ fn clash(one: &Symbol, other: &str, before: &Symbol) -> Option<Clash> {
         format!("{verb} {} `{name}`", kind(&symbol.what))
     };
     if one.is_strong() && before.is_strong() && kind(&one.what) == kind(&before.what) {
-        return Some((
-            format!("it defines `{name}`, and so does {other}"),
-            "take one of the definitions out, rename it, or make it weak or static",
-        ));
+        return Some(twice(name, other));
     }
     let problem = match (&one.what, &before.what) {
         (What::Kernel, What::Kernel) => {

@@ -3,7 +3,9 @@
 //! Every nvJitLink from 12.4 to 13.5 that refuses a cubin keeps a recursive lock of its own for ever, on
 //! the thread that added it: the next link on any other thread waits without end. So inputs that it may
 //! refuse so are first tried alone, on a thread that is kept for it. Where one is refused, that thread,
-//! which the lock lets in, does all further links.
+//! which the lock lets in, does all further links. 12.4 makes a cubin of LTO IR late, when all is
+//! there, and loses the lock where that one clashes with another input: there a mixed link is wholly
+//! done alone.
 
 use std::path::{Path, PathBuf};
 
@@ -33,6 +35,28 @@ fn of(library: &Path) -> &'static Turns {
     let turns: &'static Turns = Box::leak(Box::default());
     all.push((library.to_owned(), turns));
     turns
+}
+
+/// Whether a version loses its lock as late as when all inputs are there: 12.4 does, 12.0 and 12.9 do not,
+/// and nobody knows of those between.
+pub(super) fn loses_late(version: (u32, u32)) -> bool {
+    ((12, 1)..(12, 9)).contains(&version)
+}
+
+/// Links where no trial can tell whether the lock will be lost: alone, on the thread that is kept for it.
+///
+/// # Errors
+///
+/// As for [`link`].
+pub(super) fn alone<R: Send, E: Send>(
+    library: &Path,
+    link: impl FnOnce() -> Result<std::result::Result<R, E>> + Send,
+) -> Result<std::result::Result<R, E>> {
+    let Turns { kept, thread } = of(library);
+    let mut kept = kept.write();
+    let linked = thread.run(link)??;
+    *kept |= linked.is_err();
+    Ok(linked)
 }
 
 /// Links, after a trial of the inputs where there is one and the lock could still be lost.

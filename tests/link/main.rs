@@ -24,3 +24,4 @@ mod options;
 mod refused;
 mod results;
 mod threads;
+mod twice;
