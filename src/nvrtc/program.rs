@@ -272,12 +272,12 @@ impl Program {
             if self.name.as_bytes() == name.as_bytes() {
                 return Some(self.source.as_bytes());
             }
-            let named = |(_, known): &&(CString, CString)| known.as_bytes() == name.as_bytes();
+            let named = |(known, _): &&(CString, CString)| known.as_bytes() == name.as_bytes();
             state
                 .headers
                 .iter()
                 .find(named)
-                .map(|(text, _)| text.as_bytes())
+                .map(|(_, text)| text.as_bytes())
         });
     }
 
