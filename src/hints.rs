@@ -230,6 +230,13 @@ static TABLE: &[Row] = &[
     row(&[Nvrtc], That(missing::lacks_builtins), |said| {
         Some(missing::no_builtins(said))
     }),
+    row(&[Nvrtc], Words(&["__nv_name_map"]), |_| {
+        Some(
+            "a name expression names nothing in the source: correct it, or take it back with \
+             `remove_name_expression`"
+                .to_owned(),
+        )
+    }),
     row(&[Nvrtc], Words(&["open source file \""]), |said| {
         missing::no_header(said)
     }),

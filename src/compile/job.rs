@@ -10,6 +10,7 @@ use crate::{nvrtc, nvvm};
 /// Everything about one compilation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Job {
     /// What is compiled, and how.
     pub source: Source,
@@ -50,6 +51,7 @@ pub enum Source {
 /// A compilation of NVVM IR.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Nvvm {
     /// The modules, in order.
     pub modules: Vec<Module>,
@@ -63,6 +65,7 @@ pub struct Nvvm {
 /// A module of NVVM IR.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Module {
     /// What messages call it.
     pub name: String,
@@ -77,6 +80,7 @@ pub struct Module {
 /// A compilation of CUDA C++.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Cpp {
     /// What messages call the source.
     pub name: String,
@@ -95,6 +99,7 @@ pub struct Cpp {
 /// A header in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Header {
     /// What `#include` calls it.
     pub name: String,
@@ -105,6 +110,7 @@ pub struct Header {
 /// A link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Link {
     /// The architecture to link for.
     pub arch: Arch,
@@ -118,6 +124,7 @@ pub struct Link {
 /// An input of a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Input {
     /// What messages call it.
     pub name: String,

@@ -22,6 +22,7 @@ use crate::promises::Externals;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// `-g`: full debugging information. Default: off.
     pub debug: bool,

@@ -6,13 +6,18 @@ use crate::arch::{Arch, Suffix};
 use crate::error::{Error, Result};
 use crate::guard::{Guarded, guarded};
 use crate::hints::nearest;
-use crate::sys::{Nvrtc, RawNvrtc};
+use crate::sys::bindings::nvrtc::{NVRTC_ERROR_COMPILATION, NVRTC_ERROR_INVALID_OPTION};
+use crate::sys::{Nvrtc, NvrtcFailed, RawNvrtc};
 use crate::toolkit::Opened;
 
 /// Whether the library compiles an empty program for it.
 ///
 /// Its list has numbers alone, and its reader of options takes letters that its compiler then refuses.
-pub(super) fn knows(api: Nvrtc, arch: Arch, guard: &Guarded) -> bool {
+///
+/// # Errors
+///
+/// The code of the library where it is not the architecture that it refuses.
+pub(super) fn knows(api: Nvrtc, arch: Arch, guard: &Guarded) -> Result<bool, NvrtcFailed> {
     let flags = [
         format!("--gpu-architecture={}", arch.compute()),
         "--modify-stack-limit=false".to_owned(),
@@ -23,7 +28,11 @@ pub(super) fn knows(api: Nvrtc, arch: Arch, guard: &Guarded) -> bool {
         .collect();
     RawNvrtc::create(api, c"", c"arch.cu", &[], guard)
         .and_then(|mut raw| raw.compile(&flags, guard))
-        .is_ok()
+        .map(|()| true)
+        .or_else(|failed| match failed {
+            NvrtcFailed(NVRTC_ERROR_INVALID_OPTION | NVRTC_ERROR_COMPILATION) => Ok(false),
+            other => Err(other),
+        })
 }
 
 /// Refuses a number that the library does not list.
@@ -40,8 +49,8 @@ pub(super) fn refused_letter(nvrtc: &Opened<Nvrtc>, arch: Arch) -> Option<Error>
         return None;
     }
     match guarded(|guard| knows(nvrtc.api, arch, guard)) {
-        Ok(true) | Err(_) => None,
-        Ok(false) => Some(unknown(nvrtc, arch, &nvrtc.api.archs().unwrap_or_default())),
+        Ok(Ok(true) | Err(_)) | Err(_) => None,
+        Ok(Ok(false)) => Some(unknown(nvrtc, arch, &nvrtc.api.archs().unwrap_or_default())),
     }
 }
 
@@ -57,7 +66,7 @@ fn unknown(nvrtc: &Opened<Nvrtc>, arch: Arch, listed: &[u16]) -> Error {
         let taken = guarded(|guard| {
             letters
                 .copied()
-                .filter(|arch| knows(nvrtc.api, *arch, guard))
+                .filter(|arch| knows(nvrtc.api, *arch, guard).unwrap_or(false))
                 .collect::<Vec<_>>()
         });
         known.extend(taken.unwrap_or_default());

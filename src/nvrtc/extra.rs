@@ -224,7 +224,7 @@ mod tests {
         said.conversion = true;
         said.warnings_as_errors.push(WarningKind::AllWarnings);
         said.max_errors = Some(4);
-        said.version_ident = Some(true);
+        said.version_ident = Some(false);
         options.debug.full = true;
         options.debug.line_info = true;
         options.debug.optimised = true;

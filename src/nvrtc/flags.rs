@@ -139,6 +139,47 @@ fn check(options: &Options, kind: Option<&str>) -> Result<()> {
             "set `debug.full` too",
         ));
     }
+    // The library ends the process over an empty one, and drops what is too large.
+    let empty = [
+        (
+            "code.ptxas",
+            code.ptxas.iter().any(|flag| flag.trim().is_empty()),
+        ),
+        (
+            "code.random_seed",
+            code.random_seed
+                .as_ref()
+                .is_some_and(|seed| seed.trim().is_empty()),
+        ),
+    ];
+    if let Some((field, _)) = empty.iter().find(|(_, empty)| *empty) {
+        return Err(refused(
+            format!("`{field}` holds an empty text"),
+            "say what the flag is to be, or leave it out",
+        ));
+    }
+    if code
+        .split_compile
+        .is_some_and(|threads| i32::try_from(threads).is_err())
+    {
+        return Err(refused(
+            "`code.split_compile` is larger than any number of threads".to_owned(),
+            "set it to the threads that there are, or to 0 for all",
+        ));
+    }
+    if code.max_registers == Some(0) {
+        return Err(refused(
+            "`code.max_registers` is 0".to_owned(),
+            "set it to 16 or more, or leave it out",
+        ));
+    }
+    if options.diagnostics.version_ident == Some(true) {
+        return Err(refused(
+            "`diagnostics.version_ident` puts a line into the PTX that no compiler of PTX reads"
+                .to_owned(),
+            "leave it out; `Library` tells the version of NVRTC",
+        ));
+    }
     if options.diagnostics.max_errors == Some(0) {
         return Err(refused(
             "`diagnostics.max_errors` is 0".to_owned(),
@@ -150,6 +191,12 @@ fn check(options: &Options, kind: Option<&str>) -> Result<()> {
 
 /// A text that the library would cut at the end of its first line.
 fn line<'a>(field: &str, text: &'a str) -> Result<&'a str> {
+    if text.trim().is_empty() || (field == "pre_includes" && text.contains('"')) {
+        return Err(refused(
+            format!("`preprocessor.{field}` holds {text:?}"),
+            "write the name alone, without quotes, or leave it out",
+        ));
+    }
     if text.contains(['\n', '\r']) {
         return Err(refused(
             format!("`preprocessor.{field}` holds {text:?}, which is more than one line"),
@@ -309,16 +356,29 @@ fn refused(problem: String, hint: &str) -> Error {
 }
 
 pub(super) fn path(path: &Path) -> Result<&str> {
-    path.to_str().ok_or_else(|| {
+    let text = path.to_str().ok_or_else(|| {
         refused(
             format!("the path {} is no UTF-8", path.display()),
             "give the library a path that is",
         )
-    })
+    })?;
+    if text.trim() != text {
+        return Err(refused(
+            format!("the path {text:?} begins or ends with a blank, which the library takes off"),
+            "rename the file or folder",
+        ));
+    }
+    Ok(text)
 }
 
 fn check_writable(file: &Path) -> Result<()> {
     let there = file.exists();
+    if there && !file.is_file() {
+        return Err(refused(
+            format!("{} is no file", file.display()),
+            "name a file, or one that does not exist yet",
+        ));
+    }
     std::fs::OpenOptions::new()
         .create(true)
         .append(true)

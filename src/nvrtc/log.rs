@@ -92,6 +92,9 @@ pub(super) fn without_remarks(log: &str) -> String {
     log.split_inclusive('\n').filter(is_other).collect()
 }
 
+/// The file that the library makes up of name expressions.
+pub(super) const NAME_MAP: &str = "__nv_name_map";
+
 const REMARK: &str = "remark: ";
 
 fn message(line: &str) -> Option<Diagnostic> {
@@ -165,6 +168,7 @@ fn said(text: &str) -> Option<Diagnostic> {
         ("internal error", Severity::Error),
         ("fatal error", Severity::Error),
         ("error", Severity::Error),
+        ("Error", Severity::Error),
         ("warning", Severity::Warning),
         ("remark", Severity::Note),
         ("note", Severity::Note),
@@ -196,6 +200,10 @@ mod tests {
     #[case("k.cu(1): catastrophic error: cannot", "error: k.cu:1: cannot")]
     #[case("k.cu(1): note #3453-D: was 4", "note[3453-D]: k.cu:1: was 4")]
     #[case("nvrtc: error: unrecognized option", "error: unrecognized option")]
+    #[case(
+        "k.cu(1): Error: Formal parameter space overflowed",
+        "error: k.cu:1: Formal parameter space overflowed"
+    )]
     #[case("k.cu:3:5: error: no", "error: k.cu:3:5: no")]
     #[case("C:\\k.cu:3:5: fatal error: no", "error: C:\\k.cu:3:5: no")]
     #[case("anything else", "warning: anything else")]

@@ -20,6 +20,7 @@ use crate::promises::Externals;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// `--gpu-architecture=…`, spelt `sm_…` for a cubin and `compute_…` for PTX and LTO IR.
     pub arch: Arch,
@@ -58,6 +59,7 @@ pub struct Options {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct CodeGeneration {
     /// `--relocatable-device-code=true`: code that a linker finishes. Default: off.
     pub relocatable: bool,
@@ -139,6 +141,7 @@ pub enum FastCompile {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Preprocessor {
     /// `--define-macro=…`: each a name, or a name, `=` and a value.
     pub defines: Vec<String>,
@@ -187,6 +190,7 @@ impl Preprocessor {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Language {
     /// `--std=…`. Default: C++17.
     pub standard: Option<Standard>,
@@ -227,6 +231,7 @@ pub enum Standard {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Diagnostics {
     /// `--disable-warnings`. Default: off.
     pub disable_warnings: bool,
@@ -251,7 +256,8 @@ pub struct Diagnostics {
     pub warnings_as_errors: Vec<WarningKind>,
     /// `--fmax-errors=…`: end after so many errors, 1 at least. From NVRTC 13.5 on.
     pub max_errors: Option<u32>,
-    /// `--version-ident=…`: the compiler's version in the output.
+    /// `--version-ident=…`: the compiler's version in the output. It can be switched off alone: the line
+    /// that it writes is none that compilers of PTX read.
     pub version_ident: Option<bool>,
 }
 
@@ -274,6 +280,7 @@ pub enum WarningKind {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Debugging {
     /// `--device-debug`: full debugging information. Default: off.
     pub full: bool,
@@ -296,6 +303,7 @@ pub struct Debugging {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Pch {
     /// What is done with them.
     pub mode: PchMode,

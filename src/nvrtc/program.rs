@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::archs;
 use super::attempt::{Done, Input, attempt};
@@ -13,7 +14,7 @@ use super::flags::{self, Flags, PCH};
 use super::options::{Options, PchMode};
 use super::output::{Context, Output};
 use super::pch::{Automatic, PchStatus, Work};
-use super::text::{file_name, invalid, source, text};
+use super::text::{absent, file_name, invalid, source, text};
 use super::{headers, log};
 use crate::arch::Arch;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -55,13 +56,17 @@ pub struct Program {
     /// Guards the headers, the names and the folder of precompiled headers; held for the length of a
     /// compilation, so that a program compiles once at a time.
     state: Mutex<State>,
+    /// What became of the last precompiled header. Held to read or to set it, never during a call.
+    pch: Mutex<Option<PchStatus>>,
 }
+
+/// How long a compilation waits for its turn before it looks again whether it was called off.
+const SLICE: Duration = Duration::from_millis(5);
 
 #[derive(Debug, Default)]
 struct State {
     headers: Vec<(CString, CString)>,
     names: BTreeSet<String>,
-    pch: Option<PchStatus>,
     automatic: Option<Automatic>,
 }
 
@@ -93,6 +98,7 @@ impl Program {
             source: self::source(name, source.as_ref())?,
             name: file_name(name)?,
             state: Mutex::default(),
+            pch: Mutex::default(),
         })
     }
 
@@ -139,6 +145,47 @@ impl Program {
         Ok(())
     }
 
+    /// Takes a name expression back, as where it turned out to name nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] where the program has none of this text, with those that it has.
+    pub fn remove_name_expression(&self, expression: impl AsRef<str>) -> Result<()> {
+        let expression = expression.as_ref();
+        let names = &mut self.state.lock().names;
+        if names.remove(expression) {
+            return Ok(());
+        }
+        Err(absent(
+            "name expression",
+            expression,
+            names.iter().map(String::as_str),
+        ))
+    }
+
+    /// Takes a header in memory back.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidInput`] where the program has none of this name, with those that it has.
+    pub fn remove_header(&self, name: impl AsRef<str>) -> Result<()> {
+        let name = name.as_ref();
+        let headers = &mut self.state.lock().headers;
+        match headers
+            .iter()
+            .position(|(there, _)| there.as_bytes() == name.as_bytes())
+        {
+            Some(at) => {
+                headers.remove(at);
+                Ok(())
+            }
+            None => {
+                let names = headers.iter().filter_map(|(there, _)| there.to_str().ok());
+                Err(absent("header", name, names))
+            }
+        }
+    }
+
     /// The architectures that the library compiles for, by number, as in 90.
     ///
     /// # Errors
@@ -156,9 +203,11 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`Error::OutOfMemory`] where the system gives no stack for the call.
+    /// [`Error::OutOfMemory`] where the system gives no stack for the call, and [`Error::Library`] where
+    /// the library compiles nothing at all, as without its builtins.
     pub fn supports(&self, arch: Arch) -> Result<bool> {
-        guarded(|guard| archs::knows(self.nvrtc.api, arch, guard))
+        guarded(|guard| archs::knows(self.nvrtc.api, arch, guard))?
+            .map_err(|code| failure::no_answer(&self.nvrtc, code))
     }
 
     #[cfg(feature = "gpu")]
@@ -176,7 +225,7 @@ impl Program {
     #[must_use]
     #[doc(alias = "nvrtcGetPCHCreateStatus")]
     pub fn pch_status(&self) -> Option<PchStatus> {
-        self.state.lock().pch
+        *self.pch.lock()
     }
 
     /// Compiles to PTX, a cubin or LTO IR. Warnings are in the artifact's diagnostics.
@@ -281,6 +330,27 @@ impl Program {
         });
     }
 
+    /// Says which expression a message is about, whose place is a file that the library makes up.
+    fn name_expressions(&self, diagnostics: &mut [Diagnostic]) {
+        let names = &self.state.lock().names;
+        for said in diagnostics {
+            if said.module.as_deref() == Some(log::NAME_MAP) {
+                let text = said
+                    .snippet
+                    .take()
+                    .map(|quoted| quoted.text)
+                    .unwrap_or_default();
+                let longest = names
+                    .iter()
+                    .filter(|name| text.contains(*name))
+                    .max_by_key(|n| n.len());
+                let which = longest.map_or(String::new(), |name| format!(" `{name}`"));
+                said.module = Some(format!("the name expression{which}"));
+                (said.line, said.column) = (None, None);
+            }
+        }
+    }
+
     fn run<R>(
         &self,
         wanted: Wanted<'_>,
@@ -311,10 +381,14 @@ impl Program {
             searched.push(folder);
         }
 
-        let mut state = self.state.lock();
-        if let Some(reason) = control.reason() {
-            return Err(failure::cancelled(reason));
-        }
+        let mut state = loop {
+            if let Some(reason) = control.reason() {
+                return Err(failure::cancelled(reason));
+            }
+            if let Some(state) = self.state.try_lock_for(SLICE) {
+                break state;
+            }
+        };
         let work = if wanted.pch {
             let path = &nvrtc.library.path;
             let State {
@@ -358,13 +432,10 @@ impl Program {
         let outcome = match done {
             Ok(mut done) => {
                 let State {
-                    automatic,
-                    headers,
-                    pch,
-                    ..
+                    automatic, headers, ..
                 } = &mut *state;
                 if wanted.pch {
-                    *pch = done.pch;
+                    *self.pch.lock() = done.pch;
                 }
                 done.log = tidied(done.log);
                 work.finish(done.pch, automatic, headers, &nvrtc.library.path)?;
@@ -392,6 +463,7 @@ impl Program {
                 let mut error = failure::of(nvrtc, failed, &compilation);
                 if let Error::Library(e) = &mut error {
                     self.mark(&mut e.diagnostics);
+                    self.name_expressions(&mut e.diagnostics);
                 }
                 Err(error)
             }

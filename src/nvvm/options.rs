@@ -21,6 +21,7 @@ use crate::promises::Externals;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
+#[serde(deny_unknown_fields)]
 pub struct Options {
     /// `-arch=compute_…`: the GPU architecture to compile for.
     pub arch: Arch,

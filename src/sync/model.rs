@@ -56,6 +56,14 @@ impl<T> Mutex<T> {
     }
 }
 
+impl<T> Mutex<T> {
+    /// Time does not pass in a model: it waits.
+    #[allow(dead_code)]
+    pub(crate) fn try_lock_for(&self, _: std::time::Duration) -> Option<Guard<'_, T>> {
+        Some(self.lock())
+    }
+}
+
 impl<T: Default> Default for Mutex<T> {
     fn default() -> Self {
         Mutex::new(T::default())

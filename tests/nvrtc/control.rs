@@ -13,7 +13,7 @@ use crate::common::{NEWEST, within};
 use crate::{STORE, program, sm_80};
 
 /// A kernel that compiles for very long, since the time grows faster than the text.
-fn endless() -> String {
+pub(crate) fn endless() -> String {
     let mut source = String::from("extern \"C\" __global__ void k(int *p) {\n");
     for n in 0..40_000_u64 {
         let (a, b) = ((n * 7919) % 64, (n * 104_729) % 64);
@@ -24,7 +24,7 @@ fn endless() -> String {
     source + "}\n"
 }
 
-fn is_cancelled(result: Result<Ptx, Error>, why: &str) {
+pub(crate) fn is_cancelled(result: Result<Ptx, Error>, why: &str) {
     match result {
         Err(Error::Cancelled { reason }) => assert!(reason.contains(why), "{reason}"),
         other => panic!("{other:?}"),
@@ -41,7 +41,7 @@ fn canary(version: &str, program: &Program) {
 }
 
 /// Waits until the compiler has asked whether to go on, so that it is in the middle.
-fn counting() -> (Arc<AtomicUsize>, Control) {
+pub(crate) fn counting() -> (Arc<AtomicUsize>, Control) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let control = Control::new().stop_when(move || {
@@ -51,7 +51,7 @@ fn counting() -> (Arc<AtomicUsize>, Control) {
     (asked, control)
 }
 
-fn wait_for(asked: &AtomicUsize) {
+pub(crate) fn wait_for(asked: &AtomicUsize) {
     while asked.load(Ordering::SeqCst) == 0 {
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -41,7 +41,6 @@ extern \"C\" __global__ void k(int *p) { *p = f(*p); }";
 #[case::fmad(ADD, |o: &mut Options| o.code.fmad = Some(false), "mul.rn.f32")]
 #[case::fast_math(FLOATS, |o: &mut Options| o.code.fast_math = true, "sin.approx.ftz")]
 #[case::jump_table(SWITCH, |o: &mut Options| o.code.jump_table_density = Some(10), "brx.idx")]
-#[case::version(CALLS, |o: &mut Options| o.diagnostics.version_ident = Some(true), ".comment")]
 #[case::debug(CALLS, |o: &mut Options| o.debug.full = true, ".debug_info")]
 #[case::lines(CALLS, |o: &mut Options| o.debug.line_info = true, ".loc")]
 fn an_option_puts_into_the_ptx_what_is_not_there_without_it(

@@ -10,6 +10,7 @@ mod archs;
 mod control;
 mod effects;
 mod headers;
+mod hostile;
 mod leftovers;
 mod options;
 mod pch;

@@ -69,7 +69,7 @@ const CASES: &[Case] = &[
         WarningKind::Reorder, WarningKind::DeprecatedDeclarations, WarningKind::Conversion,
     ]),
     ("max errors", (13, 5), |o| o.diagnostics.max_errors = Some(1)),
-    ("version", ALL, |o| o.diagnostics.version_ident = Some(true)),
+    ("version", ALL, |o| o.diagnostics.version_ident = Some(false)),
     ("debug", ALL, |o| o.debug.full = true),
     ("lines", ALL, |o| o.debug.line_info = true),
     ("optimised", ALL, |o| { o.debug.full = true; o.debug.optimised = true; }),

@@ -18,6 +18,8 @@ pub(in crate::nvrtc) struct Automatic {
     /// Who made it: a forked child inherits the value and must leave the folder alone.
     process: String,
     made: BTreeMap<PathBuf, Contents>,
+    /// The current folder, which relative ones are found from.
+    from: Option<PathBuf>,
 }
 
 impl Automatic {
@@ -40,6 +42,7 @@ impl Automatic {
             below: below.to_owned(),
             process,
             made: BTreeMap::new(),
+            from: std::env::current_dir().ok(),
         })
     }
 
@@ -51,6 +54,7 @@ impl Automatic {
     pub(super) fn fits(&self, below: &Path, headers: &[(CString, CString)]) -> bool {
         self.below == below
             && self.process == process()
+            && self.from == std::env::current_dir().ok()
             && self.path.is_dir()
             && self.made.values().all(|c| c.changed(headers).is_none())
     }
