@@ -1,8 +1,8 @@
-//! Compile GPU programs at run time, on any machine: NVVM IR (text or LLVM bitcode) in, PTX or LTO IR
-//! out; and load and launch them where there is a GPU.
+//! Compile GPU programs at run time, on any machine: NVVM IR (text or LLVM bitcode) and CUDA C++ in; PTX,
+//! LTO IR and cubins out; and load and launch them where there is a GPU.
 //!
-//! The compiler is NVIDIA's own libNVVM, found and opened at run time. Building this crate needs no
-//! CUDA, and compiling with it needs no GPU and no driver.
+//! The compilers are NVIDIA's own libNVVM, NVRTC and nvJitLink, found and opened at run time. Building
+//! this crate needs no CUDA, and compiling with it needs no GPU and no driver.
 //!
 //! ```
 //! use cuda_program::{Arch, Ptx, Toolkit, nvvm};
