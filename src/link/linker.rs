@@ -268,11 +268,6 @@ impl Linker {
         };
         let hint = said.hint();
         let mut diagnostics = ptxas::parse(&log, Severity::Error);
-        for diagnostic in &mut diagnostics {
-            log::drop_garbage(&mut diagnostic.message, |name| {
-                self.inputs.iter().any(|input| input.name == name)
-            });
-        }
         said.advise(&mut diagnostics);
         if let Some(input) = &input {
             ptxas::name_input(&mut diagnostics, input);
@@ -330,14 +325,13 @@ fn added(
     guard: &Guarded,
 ) -> Result<RawLinker, Failure> {
     let flags: Vec<CString> = flags.iter().map(|flag| c_string(flag)).collect();
-    let mut linker =
-        RawLinker::create(api, arch, &flags, guard).map_err(at(Stage::Create, None))?;
+    let mut linker = RawLinker::create(api, arch, flags, guard).map_err(at(Stage::Create, None))?;
     for input in inputs {
         linker = linker
             .add(
                 input.kind().raw(),
                 &input.bytes(),
-                &c_string(input.name),
+                c_string(input.name),
                 guard,
             )
             .map_err(at(Stage::Add, Some(input.name)))?;

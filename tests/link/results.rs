@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cuda_program::link::Options;
+use cuda_program::link::{InputKind, Options};
 use cuda_program::{Arch, Cubin, Error, Linker, LtoIr, Ptx, Toolkit};
 use rstest::rstest;
 
@@ -203,4 +203,18 @@ fn a_copy_of_the_library_that_is_in_the_process_already_is_the_one_that_links() 
         assert!(linker.link::<Cubin>().unwrap().kernel("k").is_some());
         drop(mapped);
     });
+}
+
+#[rstest]
+fn the_library_still_has_an_inputs_name_when_it_completes(
+    #[values("12.9", "13.0", "13.5")] version: &str,
+) {
+    let head = ".version 7.0\n.target sm_80\n.address_size 64\n";
+    let body = ".extern .func nowhere();\n.visible .entry k() {\n  call nowhere;\n  ret;\n}\n";
+    let error = Linker::new(&toolkit(version), Arch::SM_80)
+        .add_bytes("the name of it", InputKind::Ptx, format!("{head}{body}"))
+        .link::<Cubin>()
+        .unwrap_err();
+    let said = "Undefined reference to 'nowhere' in 'the name of it'";
+    assert!(error.log().unwrap().contains(said), "{error:?}");
 }

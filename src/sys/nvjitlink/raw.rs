@@ -1,6 +1,6 @@
 //! The owner of nvJitLink's handle.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 
 use super::NvJitLink;
 use crate::arch::Arch;
@@ -40,6 +40,9 @@ pub(crate) struct LinkFailed {
 pub(crate) struct RawLinker {
     api: NvJitLink,
     raw: nvJitLinkHandle,
+    /// The options and the names of the inputs: the library keeps pointers to names, and reads them
+    /// when it completes. They are freed after the handle is destroyed.
+    texts: Vec<CString>,
 }
 
 impl RawLinker {
@@ -52,41 +55,44 @@ impl RawLinker {
     pub(crate) fn create(
         api: NvJitLink,
         arch: Arch,
-        options: &[CString],
+        options: Vec<CString>,
         _: &Guarded,
     ) -> Result<Self, LinkFailed> {
-        let arch = format!("-arch={arch}\0");
-        let mut all: Vec<_> = std::iter::once(arch.as_ptr().cast())
-            .chain(options.iter().map(|option| option.as_ptr()))
-            .collect();
+        // A name of an architecture has no NUL byte.
+        let mut texts = vec![CString::new(format!("-arch={arch}")).unwrap_or_default()];
+        texts.extend(options);
+        let mut all: Vec<_> = texts.iter().map(|text| text.as_ptr()).collect();
         let count = u32::try_from(all.len()).unwrap_or(u32::MAX);
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one handle; `all` holds `count` pointers to C strings.
         let code = unsafe { (api.nvJitLinkCreate)(&mut raw, count, all.as_mut_ptr()) };
-        let linker = RawLinker { api, raw };
+        let linker = RawLinker {
+            api,
+            raw,
+            texts: texts,
+        };
         if code == NVJITLINK_SUCCESS && !raw.is_null() {
             return Ok(linker);
         }
         Err(linker.failed(code))
     }
 
-    /// `nvJitLinkAddData`. The library copies `data`. The linker is used up where it fails.
+    /// `nvJitLinkAddData`. The library copies `data`, and not the name. The linker is used up where it
+    /// fails.
     pub(crate) fn add(
-        self,
+        mut self,
         kind: nvJitLinkInputType,
         data: &[u8],
-        name: &CStr,
+        name: CString,
         _: &Guarded,
     ) -> Result<Self, LinkFailed> {
-        // SAFETY: the handle is live; the pointers are to `data.len()` bytes and to a C string.
+        let text = name.as_ptr();
+        // What it points to stays where it is.
+        self.texts.push(name);
+        // SAFETY: the handle is live; the pointers are to `data.len()` bytes and to a C string that is
+        // freed after the handle.
         let code = unsafe {
-            (self.api.nvJitLinkAddData)(
-                self.raw,
-                kind,
-                data.as_ptr().cast(),
-                data.len(),
-                name.as_ptr(),
-            )
+            (self.api.nvJitLinkAddData)(self.raw, kind, data.as_ptr().cast(), data.len(), text)
         };
         self.checked(code)
     }
