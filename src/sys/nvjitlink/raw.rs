@@ -66,11 +66,7 @@ impl RawLinker {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is a place for one handle; `all` holds `count` pointers to C strings.
         let code = unsafe { (api.nvJitLinkCreate)(&mut raw, count, all.as_mut_ptr()) };
-        let linker = RawLinker {
-            api,
-            raw,
-            texts: texts,
-        };
+        let linker = RawLinker { api, raw, texts };
         if code == NVJITLINK_SUCCESS && !raw.is_null() {
             return Ok(linker);
         }
