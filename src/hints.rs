@@ -427,13 +427,14 @@ pub(crate) fn nearest(arch: Arch, known: &[Arch], shown: fn(Arch) -> String) -> 
     near.dedup();
     let at = near.partition_point(|known| *known < arch);
     let first = at.saturating_sub(2);
-    // What was sm_101 before CUDA 13 is sm_110 since.
-    let renamed = known.iter().filter(|known| {
+    // What was sm_101 before CUDA 13 is sm_110 since, and comes first.
+    let renamed = |known: &Arch| {
         let numbers = (arch.number(), known.number());
         matches!(numbers, (101, 110) | (110, 101)) && known.suffix() == arch.suffix()
-    });
+    };
     let beside = near.iter().skip(first).take(at - first + 2);
-    let near = renamed.chain(beside);
+    let beside = beside.filter(|known| !renamed(known));
+    let near = near.iter().filter(|known| renamed(known)).chain(beside);
     near.map(|arch| shown(*arch)).collect::<Vec<_>>().join(", ")
 }
 
