@@ -87,7 +87,9 @@ impl Promised<'_> {
             && ptx.functions().is_empty()
             && !ptx.symbols().iter().any(Symbol::is_strong);
         self.not_empty("PTX", is_empty)?;
-        if !is_empty && ptx.kernels().is_empty() {
+        // Code that may refer to others is code to link with.
+        let whole = matches!(self.externals, Externals::Refuse);
+        if whole && !is_empty && ptx.kernels().is_empty() {
             self.tell(
                 Severity::Note,
                 "the PTX has no kernel that could be launched",
