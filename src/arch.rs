@@ -184,6 +184,18 @@ impl Arch {
         format!("compute_{}{}", self.number, self.suffix.as_str())
     }
 
+    /// Whether both are names of one chip, whatever their suffixes: what CUDA 12 calls `sm_101` is `sm_110`
+    /// from CUDA 13 on.
+    pub(crate) const fn is_same_chip(self, other: Self) -> bool {
+        const fn of(arch: Arch) -> u16 {
+            match arch.number {
+                110 => 101,
+                number => number,
+            }
+        }
+        of(self) == of(other)
+    }
+
     /// Whether PTX made for this architecture can be finished for a device, whose suffix plays
     /// no part.
     ///

@@ -1,7 +1,7 @@
 //! What to do about what NVIDIA's libraries say: one table.
 //!
 //! A row says whose message it is about, by the result's code or by words of the log, and what a person
-//! can do. The first row that fits is taken; `tests/hints.rs` has a real log for each.
+//! can do. The first row that fits is taken; the tests beside this file have a real log for each.
 
 use std::path::PathBuf;
 
@@ -428,10 +428,7 @@ pub(crate) fn nearest(arch: Arch, known: &[Arch], shown: fn(Arch) -> String) -> 
     let at = near.partition_point(|known| *known < arch);
     let first = at.saturating_sub(2);
     // What was sm_101 before CUDA 13 is sm_110 since, and comes first.
-    let renamed = |known: &Arch| {
-        let numbers = (arch.number(), known.number());
-        matches!(numbers, (101, 110) | (110, 101)) && known.suffix() == arch.suffix()
-    };
+    let renamed = |known: &Arch| known.is_same_chip(arch) && known.suffix() == arch.suffix();
     let beside = near.iter().skip(first).take(at - first + 2);
     let beside = beside.filter(|known| !renamed(known));
     let near = near.iter().filter(|known| renamed(known)).chain(beside);

@@ -249,16 +249,11 @@ fn check_cubin(input: &str, cubin: &Cubin, target: Arch, library: &Library) -> R
 
 /// What was compiled with a letter uses what other architectures do not have.
 fn serves(made_for: Arch, target: Arch) -> bool {
-    let number = |arch: Arch| match arch.number() {
-        110 => Arch::SM_101.number(),
-        number => number,
-    };
+    let same_chip = made_for.is_same_chip(target);
     match made_for.suffix() {
         Suffix::None => true,
-        Suffix::ArchSpecific => {
-            number(made_for) == number(target) && target.suffix() == Suffix::ArchSpecific
-        }
-        _ => number(made_for) == number(target) || made_for.ptx_runs_on(target),
+        Suffix::ArchSpecific => same_chip && target.suffix() == Suffix::ArchSpecific,
+        _ => same_chip || made_for.ptx_runs_on(target),
     }
 }
 

@@ -51,10 +51,18 @@ pub(super) fn parse(log: &str, otherwise: Severity) -> Vec<Diagnostic> {
     messages
 }
 
-/// Takes back the places that are of another line than the message's, as in a macro call of several
-/// lines, and gives each message without a quoted line the one that it points at.
+/// Gives each message without a quoted line of its own the one that it points at.
 pub(super) fn mark<'a>(diagnostics: &mut [Diagnostic], text_of: &dyn Fn(&str) -> Option<&'a [u8]>) {
-    for diagnostic in diagnostics.iter_mut() {
+    drop_other_lines(diagnostics, text_of);
+    snippet::mark(diagnostics, text_of);
+}
+
+/// Takes back the places that are of another line than the message's, as in a macro call of several lines.
+fn drop_other_lines<'a>(
+    diagnostics: &mut [Diagnostic],
+    text_of: &dyn Fn(&str) -> Option<&'a [u8]>,
+) {
+    for diagnostic in diagnostics {
         let held = diagnostic.module.as_deref().and_then(text_of);
         if let (Some(held), Some(line), Some(quoted)) = (held, diagnostic.line, &diagnostic.snippet)
         {
@@ -64,9 +72,8 @@ pub(super) fn mark<'a>(diagnostics: &mut [Diagnostic], text_of: &dyn Fn(&str) ->
                 diagnostic.snippet = None;
             }
         }
-        mark(&mut diagnostic.notes, text_of);
+        drop_other_lines(&mut diagnostic.notes, text_of);
     }
-    snippet::mark(diagnostics, text_of);
 }
 
 /// A line of the source, two blanks before it, with a line below that has a mark and nothing else.

@@ -213,17 +213,13 @@ impl Promised<'_> {
 
     /// What is read from a header lacks an `f`, and calls 110 as it was called before CUDA 13.
     fn same_number(&mut self, kind: &str, written: Arch) -> Result<()> {
-        let number = |arch: Arch| match arch.number() {
-            110 => Arch::SM_101.number(),
-            number => number,
-        };
         let bound = |arch: Arch| arch.suffix() == Suffix::ArchSpecific;
         // A link takes the letter from its inputs: without one, the code runs there all the same.
         let fits = match (bound(self.arch), bound(written)) {
             (true, false) => self.linked,
             (asked, written) => asked == written,
         };
-        if number(written) == number(self.arch) && fits {
+        if written.is_same_chip(self.arch) && fits {
             return Ok(());
         }
         Err(self.other_arch(kind, written))
