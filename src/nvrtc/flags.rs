@@ -1,13 +1,10 @@
 //! Options as the flags that NVRTC takes, and the version that each needs.
 
 use std::fmt::Display;
-use std::path::Path;
 
-use super::extra;
+use super::checks::{check, check_writable, line, path, pre_include, trace_stem};
 use super::options::{FastCompile, Options, Standard, WarningKind};
-use crate::artifact::{Artifact, Cubin, LtoIr};
 use crate::error::{Error, Result};
-use crate::options::{check_extra, check_jump_table_density};
 
 /// Major and minor; the oldest of the measured versions that takes a flag.
 pub(super) type Needs = (u32, u32);
@@ -57,25 +54,14 @@ pub(super) fn flags(options: &Options, kind: Option<&str>) -> Result<Flags> {
     diagnostics(options, &mut list);
     pch(options, &mut list);
     if let Some(file) = &options.time_trace {
-        // The library adds the ending to whatever it is given.
-        let Some(stem) = path(file)?.strip_suffix(".json") else {
-            return Err(refused(
-                format!(
-                    "`time_trace` is {}, which does not end in `.json`",
-                    file.display()
-                ),
-                "give it that ending, which the library writes",
-            ));
-        };
-        // The library ends the process where it cannot write there.
-        check_writable(file)?;
-        list.value("--fdevice-time-trace", Some(stem), (12, 9));
+        list.value("--fdevice-time-trace", Some(trace_stem(file)?), (12, 9));
     }
     if let Some(file) = &options.timings {
-        if file != Path::new("-") {
+        let name = path("timings", file)?;
+        if name != "-" {
             check_writable(file)?;
         }
-        list.value("--time", Some(path(file)?), (12, 4));
+        list.value("--time", Some(name), (12, 4));
     }
     let needs = list.0;
     let mut flags: Vec<String> = needs.iter().map(|(flag, _)| flag.clone()).collect();
@@ -86,124 +72,24 @@ pub(super) fn flags(options: &Options, kind: Option<&str>) -> Result<Flags> {
         flags.push(format!("--undefine-macro={}", line("undefines", undefine)?));
     }
     for folder in &options.preprocessor.include_folders {
-        flags.push(format!("--include-path={}", path(folder)?));
+        flags.push(format!(
+            "--include-path={}",
+            path("preprocessor.include_folders", folder)?
+        ));
     }
     for header in &options.preprocessor.pre_includes {
-        flags.push(format!("--pre-include={}", line("pre_includes", header)?));
+        flags.push(format!("--pre-include={}", pre_include(header)?));
     }
     // The limit belongs to the process; the guard's own stack is deep enough.
     flags.push("--modify-stack-limit=false".to_owned());
     flags.extend(options.extra.iter().cloned());
     match flags.iter().find(|flag| flag.contains('\0')) {
-        Some(flag) => Err(refused(
+        Some(flag) => Err(Error::invalid_options(
             format!("an option holds {flag:?}"),
             "take the NUL byte out",
         )),
         None => Ok(Flags { list: flags, needs }),
     }
-}
-
-fn check(options: &Options, kind: Option<&str>) -> Result<()> {
-    let code = &options.code;
-    check_jump_table_density("code.jump_table_density", code.jump_table_density)?;
-    if options.language.float128 && options.arch < crate::Arch::SM_100 {
-        return Err(refused(
-            format!(
-                "`language.float128` is there from sm_100 on, not for {}",
-                options.arch
-            ),
-            "compile for sm_100 or newer, or leave it out",
-        ));
-    }
-    let for_ptxas = [
-        ("max_registers", code.max_registers.is_some()),
-        ("ptxas", !code.ptxas.is_empty()),
-    ];
-    if kind.is_some_and(|kind| kind != Cubin::KIND) {
-        if let Some((field, _)) = for_ptxas.iter().find(|(_, set)| *set) {
-            return Err(refused(
-                format!("`code.{field}` is for ptxas, which makes cubins alone"),
-                "compile to `Cubin`, or give it to the linker instead",
-            ));
-        }
-    }
-    if code.optimised_lto && kind.is_some_and(|kind| kind != LtoIr::KIND) {
-        return Err(refused(
-            "`code.optimised_lto` is for LTO IR alone".to_owned(),
-            "compile to `LtoIr`, or leave it out",
-        ));
-    }
-    if options.debug.numba && !options.debug.full {
-        return Err(refused(
-            "`debug.numba` is a form of full debugging information, which is off".to_owned(),
-            "set `debug.full` too",
-        ));
-    }
-    // The library ends the process over an empty one, and drops what is too large.
-    let empty = [
-        (
-            "code.ptxas",
-            code.ptxas.iter().any(|flag| flag.trim().is_empty()),
-        ),
-        (
-            "code.random_seed",
-            code.random_seed
-                .as_ref()
-                .is_some_and(|seed| seed.trim().is_empty()),
-        ),
-    ];
-    if let Some((field, _)) = empty.iter().find(|(_, empty)| *empty) {
-        return Err(refused(
-            format!("`{field}` holds an empty text"),
-            "say what the flag is to be, or leave it out",
-        ));
-    }
-    if code
-        .split_compile
-        .is_some_and(|threads| i32::try_from(threads).is_err())
-    {
-        return Err(refused(
-            "`code.split_compile` is larger than any number of threads".to_owned(),
-            "set it to the threads that there are, or to 0 for all",
-        ));
-    }
-    if code.max_registers == Some(0) {
-        return Err(refused(
-            "`code.max_registers` is 0".to_owned(),
-            "set it to 16 or more, or leave it out",
-        ));
-    }
-    if options.diagnostics.version_ident == Some(true) {
-        return Err(refused(
-            "`diagnostics.version_ident` puts a line into the PTX that no compiler of PTX reads"
-                .to_owned(),
-            "leave it out; `Library` tells the version of NVRTC",
-        ));
-    }
-    if options.diagnostics.max_errors == Some(0) {
-        return Err(refused(
-            "`diagnostics.max_errors` is 0".to_owned(),
-            "set it to 1 or more",
-        ));
-    }
-    check_extra(&options.extra, extra::FLAGS)
-}
-
-/// A text that the library would cut at the end of its first line.
-fn line<'a>(field: &str, text: &'a str) -> Result<&'a str> {
-    if text.trim().is_empty() || (field == "pre_includes" && text.contains('"')) {
-        return Err(refused(
-            format!("`preprocessor.{field}` holds {text:?}"),
-            "write the name alone, without quotes, or leave it out",
-        ));
-    }
-    if text.contains(['\n', '\r']) {
-        return Err(refused(
-            format!("`preprocessor.{field}` holds {text:?}, which is more than one line"),
-            "write it as one line, or put it into a header",
-        ));
-    }
-    Ok(text)
 }
 
 struct List(Vec<(String, Needs)>);
@@ -349,43 +235,4 @@ fn pch(options: &Options, list: &mut List) {
         pch.instantiate_templates,
         PCH,
     );
-}
-
-fn refused(problem: String, hint: &str) -> Error {
-    Error::invalid_options(problem, hint)
-}
-
-pub(super) fn path(path: &Path) -> Result<&str> {
-    let text = path.to_str().ok_or_else(|| {
-        refused(
-            format!("the path {} is no UTF-8", path.display()),
-            "give the library a path that is",
-        )
-    })?;
-    if text.trim() != text {
-        return Err(refused(
-            format!("the path {text:?} begins or ends with a blank, which the library takes off"),
-            "rename the file or folder",
-        ));
-    }
-    Ok(text)
-}
-
-fn check_writable(file: &Path) -> Result<()> {
-    let there = file.exists();
-    if there && !file.is_file() {
-        return Err(refused(
-            format!("{} is no file", file.display()),
-            "name a file, or one that does not exist yet",
-        ));
-    }
-    std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(file)
-        .map_err(|e| Error::io("write", file, &e))?;
-    if !there {
-        let _ = std::fs::remove_file(file);
-    }
-    Ok(())
 }

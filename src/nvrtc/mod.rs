@@ -15,6 +15,7 @@
 mod archs;
 mod attempt;
 mod bundle;
+mod checks;
 mod control;
 mod extra;
 mod failure;

@@ -70,7 +70,7 @@ pub struct CodeGeneration {
     /// finishes, and [`Externals::Refuse`] without: a GPU would refuse to load it. LTO IR may refer to
     /// anything in any case.
     pub externals: Option<Externals>,
-    /// `--maxrregcount=…`: the most registers a function may use. Refused for everything but
+    /// `--maxrregcount=…`: the most registers a function may use, 1 at least. Refused for everything but
     /// [`Cubin`](crate::Cubin), since PTX and LTO IR do not hold it: give it to what finishes them.
     pub max_registers: Option<u32>,
     /// `--ftz=…`: flush single-precision denormals to zero. Default: keep them.
@@ -94,7 +94,7 @@ pub struct CodeGeneration {
     /// `--ptxas-options=…`, one flag each. Refused for everything but [`Cubin`](crate::Cubin): ptxas
     /// makes nothing else.
     pub ptxas: Vec<String>,
-    /// `--split-compile=…`: threads for the optimiser, 0 for one a processor.
+    /// `--split-compile=…`: threads for the optimiser, at most 4,096; 0 for one a processor.
     pub split_compile: Option<u32>,
     /// `--gen-opt-lto`: optimise before the LTO IR is written. Refused for everything but
     /// [`LtoIr`](crate::LtoIr). Default: off.

@@ -1,10 +1,11 @@
 //! What would end the process, wait for ever, or be dropped without a word.
 
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use cuda_program::nvrtc::{CancelToken, Control, Options, Program};
-use cuda_program::{Error, Ptx, link, nvvm};
+use cuda_program::nvrtc::{CancelToken, Control, Options, PchMode, Program};
+use cuda_program::{Cubin, Error, Ptx, link, nvvm};
 use rstest::rstest;
 
 use crate::common::{NEWEST, toolkit, within};
@@ -17,7 +18,11 @@ use crate::{STORE, program, sm_80};
 #[case::empty_for_ptxas(|o: &mut Options| o.code.ptxas = vec![String::new()], "code.ptxas")]
 #[case::blank_for_ptxas(|o: &mut Options| o.code.ptxas = vec![" ".into()], "code.ptxas")]
 #[case::empty_seed(|o: &mut Options| o.code.random_seed = Some(String::new()), "code.random_seed")]
-#[case::too_many_threads(|o: &mut Options| o.code.split_compile = Some(1 << 31), "code.split_compile")]
+#[case::too_many_threads(|o: &mut Options| o.code.split_compile = Some(4097), "at most 4096 threads")]
+#[case::threads_beyond_an_int(
+    |o: &mut Options| o.code.split_compile = Some(1 << 31),
+    "at most 4096 threads"
+)]
 #[case::no_registers(|o: &mut Options| o.code.max_registers = Some(0), "code.max_registers")]
 #[case::unreadable_ptx(
     |o: &mut Options| o.diagnostics.version_ident = Some(true),
@@ -35,6 +40,30 @@ use crate::{STORE, program, sm_80};
     |o: &mut Options| o.preprocessor.defines = vec![String::new()],
     "preprocessor.defines"
 )]
+#[case::header_in_angles(
+    |o: &mut Options| o.preprocessor.pre_includes = vec!["<x.h>".into()],
+    "angle brackets"
+)]
+#[case::blank_macro(
+    |o: &mut Options| o.preprocessor.undefines = vec![" ".into()],
+    "preprocessor.undefines"
+)]
+#[case::no_folder(
+    |o: &mut Options| o.preprocessor.include_folders = vec!["".into()],
+    "preprocessor.include_folders"
+)]
+#[case::blank_before_a_trace(|o: &mut Options| o.time_trace = Some(" t.json".into()), "time_trace")]
+#[case::blank_within_a_trace(|o: &mut Options| o.time_trace = Some("t .json".into()), "time_trace")]
+#[case::blank_behind_times(|o: &mut Options| o.timings = Some("t.csv\t".into()), "timings")]
+#[case::no_times(|o: &mut Options| o.timings = Some("".into()), "timings")]
+#[case::blank_behind_what_is_made(
+    |o: &mut Options| o.pch.mode = PchMode::Create("k.pch ".into()),
+    "k.pch "
+)]
+#[case::blank_before_what_is_used(
+    |o: &mut Options| o.pch.mode = PchMode::Use(" k.pch".into()),
+    " k.pch"
+)]
 #[case::blank_behind_a_folder(
     |o: &mut Options| o.preprocessor.include_folders = vec!["folder ".into()],
     "folder "
@@ -47,33 +76,48 @@ fn an_option_that_the_library_dies_of_or_drops_is_refused(
     let mut options = sm_80();
     set(&mut options);
     let program = program(NEWEST, STORE);
-    let error = program
-        .compile::<cuda_program::Cubin>(&options)
-        .unwrap_err();
+    let error = program.compile::<Cubin>(&options).unwrap_err();
     let refused = matches!(error, Error::InvalidOptions { .. } | Error::Io { .. });
     assert!(refused && error.to_string().contains(names), "{error}");
     program.compile::<Ptx>(&sm_80()).unwrap();
 }
 
-#[cfg(unix)]
-#[test]
-fn a_pipe_that_nobody_reads_is_no_place_for_a_trace() {
-    let folder = tempfile::tempdir().unwrap();
-    let pipe = folder.path().join("trace.json");
-    let made = std::process::Command::new("mkfifo")
-        .arg(&pipe)
-        .status()
-        .unwrap();
-    assert!(made.success());
+#[rstest]
+fn as_many_threads_as_may_be_are_started(
+    #[values("12.0", "12.4", "12.9", "13.0", "13.5")] version: &str,
+) {
     let mut options = sm_80();
-    options.time_trace = Some(pipe);
-    let error = within(60, || {
-        program(NEWEST, STORE).compile::<Ptx>(&options).unwrap_err()
+    options.code.split_compile = Some(4096);
+    let cubin: Cubin = program(version, STORE).compile(&options).unwrap();
+    assert!(cubin.kernel("k").is_some());
+}
+
+#[cfg(unix)]
+#[rstest]
+#[case::trace(|o: &mut Options, pipe: &Path| o.time_trace = Some(pipe.into()))]
+#[case::timings(|o: &mut Options, pipe: &Path| o.timings = Some(pipe.into()))]
+#[case::pch(|o: &mut Options, pipe: &Path| o.pch.mode = PchMode::Create(pipe.into()))]
+#[case::pch_to_use(|o: &mut Options, pipe: &Path| o.pch.mode = PchMode::Use(pipe.into()))]
+fn a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(
+    #[case] set: fn(&mut Options, &Path),
+) {
+    within(60, || {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe.json");
+        let name = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
+        // SAFETY: a C string.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        let mut options = sm_80();
+        set(&mut options, &pipe);
+        let error = program(NEWEST, STORE).compile::<Ptx>(&options).unwrap_err();
+        assert!(matches!(error, Error::InvalidOptions { .. }), "{error:?}");
+        assert!(
+            error
+                .to_string()
+                .contains("pipe.json is there and is no file"),
+            "{error}"
+        );
     });
-    assert!(
-        error.to_string().contains("trace.json is no file"),
-        "{error}"
-    );
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::contents::Contents;
 use super::{PchStatus, record};
 use crate::artifact::write_file;
 use crate::error::{Error, Result};
-use crate::nvrtc::flags::path;
+use crate::nvrtc::checks::{path, regular};
 use crate::nvrtc::{Pch, PchMode};
 
 /// What is done, and what is left to do after it.
@@ -77,13 +77,14 @@ impl Work {
                 Work::Automatic {
                     flags: [
                         "--pch".to_owned(),
-                        format!("--pch-dir={}", path(own.path())?),
+                        format!("--pch-dir={}", path("pch.folder", own.path())?),
                     ],
                 }
             }
             PchMode::Create(file) => {
                 let file = below(file);
-                path(&file)?;
+                path("pch", &file)?;
+                regular(&file)?;
                 Work::Create {
                     draft: Draft::beside(&file)?,
                     file,
@@ -91,7 +92,8 @@ impl Work {
             }
             PchMode::Use(file) => {
                 let file = below(file);
-                path(&file)?;
+                path("pch", &file)?;
+                regular(&file)?;
                 check(&file, headers, library)?;
                 Work::Use { file }
             }
