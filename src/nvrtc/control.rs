@@ -7,7 +7,8 @@ use std::time::Instant;
 
 /// Calls compilations off, from any thread; a clone is the same token.
 ///
-/// It lies outside a program's lock, so it works while the program compiles.
+/// It lies outside a program's lock, so it works while the program compiles, and while a compilation waits
+/// for its turn.
 #[derive(Debug, Clone, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 
@@ -63,8 +64,8 @@ impl Control {
         self
     }
 
-    /// Ends when `stop` returns true. It must not use the program, whose lock is held meanwhile; a
-    /// panic in it comes back as that panic.
+    /// Ends when `stop` returns true. It must not compile the same program, which would wait for itself;
+    /// a panic in it comes back as that panic.
     #[must_use]
     pub fn stop_when(mut self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         self.check = Some(Arc::new(stop));
@@ -84,6 +85,11 @@ impl Control {
         } else {
             None
         }
+    }
+
+    /// Why it is to end, where it is.
+    pub(super) fn why(&self) -> &'static str {
+        self.reason().unwrap_or("the caller's function said so")
     }
 
     pub(super) fn is_to_stop(&self) -> bool {

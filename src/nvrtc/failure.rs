@@ -26,8 +26,7 @@ pub(super) fn of(nvrtc: &Opened<Nvrtc>, failed: NotDone, compilation: &Compilati
     let NvrtcFailed(code) = failed.code;
     let flags = compilation.flags;
     if code == NVRTC_ERROR_CANCELLED {
-        let reason = compilation.control.reason();
-        return cancelled(reason.unwrap_or("the caller's function said so"));
+        return cancelled(compilation.control.why());
     }
     if code == NVRTC_ERROR_INVALID_OPTION {
         let version = nvrtc.api.major_minor().unwrap_or_default();

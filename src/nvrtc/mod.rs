@@ -21,6 +21,7 @@ mod extra;
 mod failure;
 mod flags;
 mod headers;
+mod inputs;
 mod log;
 pub(crate) mod missing;
 mod options;
@@ -28,6 +29,7 @@ mod output;
 mod owners;
 mod pch;
 mod program;
+mod run;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod text;

@@ -1,27 +1,25 @@
 //! A program: CUDA C++ in, PTX, a cubin or LTO IR out.
 
-use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use super::archs;
-use super::attempt::{Done, Input, attempt};
 use super::control::Control;
-use super::failure::{self, Compilation};
-use super::flags::{self, Flags, PCH};
+use super::inputs::{self, Inputs};
 use super::options::{Options, PchMode};
 use super::output::{Context, Output};
-use super::pch::{Automatic, PchStatus, Work};
-use super::text::{absent, file_name, invalid, source, text};
-use super::{headers, log};
+use super::pch::{Automatic, PchStatus};
+use super::run::Wanted;
+use super::text::{self, file_name};
+use super::{archs, failure, flags};
 use crate::arch::Arch;
-use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{Error, Result};
-use crate::guard::{Guarded, guarded};
+use crate::diagnostic::Diagnostic;
+#[cfg(doc)]
+use crate::error::Error;
+use crate::error::Result;
+use crate::guard::guarded;
 use crate::sync::Mutex;
-use crate::sys::{Nvrtc, NvrtcFailed, RawNvrtc};
+use crate::sys::Nvrtc;
 use crate::toolkit::{Opened, Toolkit};
 
 /// A CUDA C++ source with its headers and name expressions, compiled by NVRTC.
@@ -50,33 +48,16 @@ use crate::toolkit::{Opened, Toolkit};
 pub struct Program {
     #[cfg(feature = "gpu")]
     toolkit: Toolkit,
-    nvrtc: Arc<Opened<Nvrtc>>,
-    name: CString,
-    source: CString,
-    /// Guards the headers, the names and the folder of precompiled headers; held for the length of a
-    /// compilation, so that a program compiles once at a time.
-    state: Mutex<State>,
-    /// What became of the last precompiled header. Held to read or to set it, never during a call.
-    pch: Mutex<Option<PchStatus>>,
-}
-
-/// How long a compilation waits for its turn before it looks again whether it was called off.
-const SLICE: Duration = Duration::from_millis(5);
-
-#[derive(Debug, Default)]
-struct State {
-    headers: Vec<(CString, CString)>,
-    names: BTreeSet<String>,
-    automatic: Option<Automatic>,
-}
-
-/// What one compilation is asked for.
-struct Wanted<'a> {
-    options: &'a Options,
-    control: &'a Control,
-    arch: String,
-    flags: Flags,
-    pch: bool,
+    pub(super) nvrtc: Arc<Opened<Nvrtc>>,
+    pub(super) name: CString,
+    pub(super) source: CString,
+    /// Guards the headers and the names. Held to read or to change them, never during a call.
+    pub(super) inputs: Mutex<Inputs>,
+    /// Guards what became of the last precompiled header. Held to read or to set it, never during a call.
+    pub(super) pch: Mutex<Option<PchStatus>>,
+    /// Guards the folder of precompiled headers; held for the length of a compilation, so that a program
+    /// compiles once at a time. The others are taken while it is held, never the other way round.
+    pub(super) turn: Mutex<Option<Automatic>>,
 }
 
 impl Program {
@@ -95,10 +76,11 @@ impl Program {
             #[cfg(feature = "gpu")]
             toolkit: toolkit.clone(),
             nvrtc: toolkit.nvrtc()?.clone(),
-            source: self::source(name, source.as_ref())?,
             name: file_name(name)?,
-            state: Mutex::default(),
+            source: text::source(name, source.as_ref())?,
+            inputs: Mutex::default(),
             pch: Mutex::default(),
+            turn: Mutex::default(),
         })
     }
 
@@ -110,18 +92,8 @@ impl Program {
     /// [`Error::InvalidInput`] for a NUL byte, for a name as [`new`](Program::new) refuses it, and
     /// where there is a header of that name already.
     pub fn add_header(&self, name: impl AsRef<str>, source: impl AsRef<str>) -> Result<()> {
-        let name = name.as_ref();
-        let header = (file_name(name)?, self::source(name, source.as_ref())?);
-        let mut state = self.state.lock();
-        if state.headers.iter().any(|(there, _)| *there == header.0) {
-            return Err(invalid(
-                name,
-                "the program has a header of this name already",
-                "give this one another name",
-            ));
-        }
-        state.headers.push(header);
-        Ok(())
+        let (name, text) = inputs::header(name.as_ref(), source.as_ref())?;
+        self.inputs.lock().add_header(name, text)
     }
 
     /// Asks for the name in the code of a kernel, function or variable, as in `add<float>` or
@@ -132,17 +104,7 @@ impl Program {
     /// [`Error::InvalidInput`] for an expression that is blank or holds a control character.
     #[doc(alias = "nvrtcAddNameExpression")]
     pub fn add_name_expression(&self, expression: impl AsRef<str>) -> Result<()> {
-        let expression = expression.as_ref();
-        // It becomes one line of a source that the library makes up.
-        if expression.trim().is_empty() || expression.contains(char::is_control) {
-            return Err(invalid(
-                expression,
-                "a name expression is one line that is not blank",
-                "write it as in `add<float>`",
-            ));
-        }
-        self.state.lock().names.insert(expression.to_owned());
-        Ok(())
+        self.inputs.lock().add_name(expression.as_ref())
     }
 
     /// Takes a name expression back, as where it turned out to name nothing.
@@ -151,16 +113,7 @@ impl Program {
     ///
     /// [`Error::InvalidInput`] where the program has none of this text, with those that it has.
     pub fn remove_name_expression(&self, expression: impl AsRef<str>) -> Result<()> {
-        let expression = expression.as_ref();
-        let names = &mut self.state.lock().names;
-        if names.remove(expression) {
-            return Ok(());
-        }
-        Err(absent(
-            "name expression",
-            expression,
-            names.iter().map(String::as_str),
-        ))
+        self.inputs.lock().remove_name(expression.as_ref())
     }
 
     /// Takes a header in memory back.
@@ -169,21 +122,7 @@ impl Program {
     ///
     /// [`Error::InvalidInput`] where the program has none of this name, with those that it has.
     pub fn remove_header(&self, name: impl AsRef<str>) -> Result<()> {
-        let name = name.as_ref();
-        let headers = &mut self.state.lock().headers;
-        match headers
-            .iter()
-            .position(|(there, _)| there.as_bytes() == name.as_bytes())
-        {
-            Some(at) => {
-                headers.remove(at);
-                Ok(())
-            }
-            None => {
-                let names = headers.iter().filter_map(|(there, _)| there.to_str().ok());
-                Err(absent("header", name, names))
-            }
-        }
+        self.inputs.lock().remove_header(name.as_ref())
     }
 
     /// The architectures that the library compiles for, by number, as in 90.
@@ -270,17 +209,17 @@ impl Program {
             flags,
             pch: options.pch.mode != PchMode::Off,
         };
-        let done = self.run(wanted, T::fetch)?;
+        let ran = self.run(wanted, T::fetch)?;
         // Behind the lock: a subscriber may use the program.
         tracing::debug!(arch = %options.arch, kind = T::KIND, "compiled");
         T::finish(
-            done.made,
+            ran.made,
             Context {
                 source: &self.name.to_string_lossy(),
                 options,
                 library: &self.nvrtc.library,
-                lowered: done.lowered,
-                diagnostics: self.read(&done.log),
+                lowered: ran.lowered,
+                diagnostics: ran.diagnostics,
             },
         )
     }
@@ -303,171 +242,7 @@ impl Program {
             flags,
             pch: false,
         };
-        let done = self.run(wanted, |_, _| Ok(()))?;
-        Ok(self.read(&done.log))
-    }
-
-    /// The log of a compilation that succeeded, one message at a time.
-    fn read(&self, log: &str) -> Vec<Diagnostic> {
-        let mut diagnostics = log::parse(log, Severity::Warning);
-        self.mark(&mut diagnostics);
-        diagnostics
-    }
-
-    /// Gives messages the lines that they point at, of the source and of headers in memory.
-    fn mark(&self, diagnostics: &mut [Diagnostic]) {
-        let state = self.state.lock();
-        log::mark(diagnostics, &|name| {
-            if self.name.as_bytes() == name.as_bytes() {
-                return Some(self.source.as_bytes());
-            }
-            let named = |(known, _): &&(CString, CString)| known.as_bytes() == name.as_bytes();
-            state
-                .headers
-                .iter()
-                .find(named)
-                .map(|(_, text)| text.as_bytes())
-        });
-    }
-
-    /// Says which expression a message is about, whose place is a file that the library makes up.
-    fn name_expressions(&self, diagnostics: &mut [Diagnostic]) {
-        let names = &self.state.lock().names;
-        for said in diagnostics {
-            if said.module.as_deref() == Some(log::NAME_MAP) {
-                let text = said
-                    .snippet
-                    .take()
-                    .map(|quoted| quoted.text)
-                    .unwrap_or_default();
-                let longest = names
-                    .iter()
-                    .filter(|name| text.contains(*name))
-                    .max_by_key(|n| n.len());
-                let which = longest.map_or(String::new(), |name| format!(" `{name}`"));
-                said.module = Some(format!("the name expression{which}"));
-                (said.line, said.column) = (None, None);
-            }
-        }
-    }
-
-    fn run<R>(
-        &self,
-        wanted: Wanted<'_>,
-        fetch: impl Fn(&mut RawNvrtc, &Guarded) -> Result<R, NvrtcFailed>,
-    ) -> Result<Done<R>> {
-        let (nvrtc, options, control) = (&self.nvrtc, wanted.options, wanted.control);
-        let unsupported = |what: &str| Error::Unsupported {
-            what: what.to_owned(),
-            needs: "NVRTC 12.9 or newer".to_owned(),
-            library: nvrtc.library.clone(),
-        };
-        if !control.is_empty() && nvrtc.api.nvrtcSetFlowCallback.is_none() {
-            return Err(unsupported("ending a compilation early"));
-        }
-        if wanted.pch && nvrtc.api.nvrtcGetPCHCreateStatus.is_none() {
-            return Err(unsupported("a precompiled header"));
-        }
-        archs::check_number(nvrtc, options.arch, &self.supported_archs()?)?;
-        let mut flags = wanted.flags;
-        flags
-            .list
-            .insert(0, format!("--gpu-architecture={}", wanted.arch));
-        let mut searched = options.preprocessor.include_folders.clone();
-        for folder in headers::behind(nvrtc, &options.preprocessor)? {
-            flags
-                .list
-                .push(format!("--include-path={}", folder.display()));
-            searched.push(folder);
-        }
-
-        let mut state = loop {
-            if let Some(reason) = control.reason() {
-                return Err(failure::cancelled(reason));
-            }
-            if let Some(state) = self.state.try_lock_for(SLICE) {
-                break state;
-            }
-        };
-        let work = if wanted.pch {
-            let path = &nvrtc.library.path;
-            let State {
-                automatic, headers, ..
-            } = &mut *state;
-            Work::begin(&options.pch, automatic, headers, path)?
-        } else {
-            Work::Off
-        };
-        for flag in work.flags() {
-            flags.push(flag, PCH);
-        }
-        let given = flags
-            .list
-            .iter()
-            .map(|flag| text("an option", flag))
-            .collect::<Result<Vec<_>>>()?;
-        let input = Input {
-            api: nvrtc.api,
-            source: &self.source,
-            name: &self.name,
-            headers: &state.headers,
-            names: &state.names,
-            flags: &given,
-            control,
-            wants_pch: !work.is_off(),
-        };
-        let attempt = || guarded(|guard| attempt(&input, &fetch, guard));
-        let mut done = attempt()?;
-        if done.as_ref().is_ok_and(|done| done.again) {
-            done = attempt()?;
-        }
-        let tidied = |log| {
-            let log = work.log(log);
-            if options.diagnostics.inline_remarks {
-                log
-            } else {
-                log::without_remarks(&log)
-            }
-        };
-        let outcome = match done {
-            Ok(mut done) => {
-                let State {
-                    automatic, headers, ..
-                } = &mut *state;
-                if wanted.pch {
-                    *self.pch.lock() = done.pch;
-                }
-                done.log = tidied(done.log);
-                work.finish(done.pch, automatic, headers, &nvrtc.library.path)?;
-                Ok(done)
-            }
-            Err(mut failed) => {
-                failed.log = tidied(failed.log);
-                Err((failed, flags))
-            }
-        };
-        drop(state);
-        match outcome {
-            Ok(done) => Ok(done),
-            Err((failed, flags)) => {
-                // Behind the lock, which the caller's function may want on its way out.
-                if let Some(panic) = failed.panic {
-                    std::panic::resume_unwind(panic);
-                }
-                let compilation = Compilation {
-                    flags: &flags,
-                    searched: &searched,
-                    arch: options.arch,
-                    control,
-                };
-                let mut error = failure::of(nvrtc, failed, &compilation);
-                if let Error::Library(e) = &mut error {
-                    self.mark(&mut e.diagnostics);
-                    self.name_expressions(&mut e.diagnostics);
-                }
-                Err(error)
-            }
-        }
+        Ok(self.run(wanted, |_, _| Ok(()))?.diagnostics)
     }
 }
 

@@ -121,7 +121,7 @@ fn a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(
 }
 
 #[test]
-fn waiting_for_the_program_ends_with_a_deadline_or_a_token_and_its_status_never_waits() {
+fn waiting_for_the_program_ends_when_it_is_called_off_and_what_is_no_compilation_never_waits() {
     within(300, || {
         let program = program(NEWEST, &endless());
         let (asked, counting) = counting();
@@ -132,8 +132,14 @@ fn waiting_for_the_program_ends_with_a_deadline_or_a_token_and_its_status_never_
             wait_for(&asked);
             let before = Instant::now();
             assert_eq!(program.pch_status(), None);
+            program.add_header("a.h", "").unwrap();
+            program.remove_header("a.h").unwrap();
+            program.add_name_expression("nosuch").unwrap();
+            program.remove_name_expression("nosuch").unwrap();
             let soon = Control::new().deadline(before + Duration::from_millis(50));
             is_cancelled(program.compile_with(&sm_80(), &soon), "deadline");
+            let function = Control::new().stop_when(|| true);
+            is_cancelled(program.compile_with(&sm_80(), &function), "function");
             let waiting = threads.spawn(|| program.compile_with::<Ptx>(&sm_80(), &control));
             std::thread::sleep(Duration::from_millis(50));
             token.cancel();
@@ -192,6 +198,70 @@ fn a_name_expression_or_header_that_was_wrong_can_be_taken_back() {
     program.remove_header("a.h").unwrap();
     program.add_header("a.h", "").unwrap();
     program.compile::<Ptx>(&sm_80()).unwrap();
+}
+
+#[rstest]
+fn each_message_about_a_name_expression_says_which(
+    #[values("12.0", "12.4", "12.9", "13.0", "13.5")] version: &str,
+) {
+    let program = program(
+        version,
+        "#include \"a.h\"\ntemplate<class T> __global__ void k(T *p) { *p = 1; }",
+    );
+    program.add_header("a.h", "").unwrap();
+    for expression in ["k<nosuch>", "k<int>", "k<i", "0", "k"] {
+        program.add_name_expression(expression).unwrap();
+    }
+    let error = program.compile::<Ptx>(&sm_80()).unwrap_err();
+    let mut said: Vec<&str> = error
+        .diagnostics()
+        .iter()
+        .filter_map(|d| d.module.as_deref())
+        .collect();
+    said.dedup();
+    assert_eq!(
+        said,
+        ["0", "k", "k<i", "k<nosuch>"].map(|bad| format!("the name expression `{bad}`"))
+    );
+    for quoted in error
+        .diagnostics()
+        .iter()
+        .filter_map(|d| d.snippet.as_ref())
+    {
+        assert!(!quoted.text.contains("#pragma"), "{quoted:?}");
+    }
+    let undefined = error
+        .diagnostics()
+        .iter()
+        .find(|d| d.message.contains("\"nosuch\" is undefined"))
+        .unwrap();
+    if let Some(quoted) = &undefined.snippet {
+        assert_eq!((&*quoted.text, quoted.column), ("k<nosuch>", Some(3)));
+    }
+}
+
+#[rstest]
+#[case::nothing("")]
+#[case::blank("  ")]
+#[case::two_lines("k<int>\nk<float>")]
+fn an_input_without_a_usable_name_is_still_named_in_its_error(#[case] name: &str) {
+    let program = program(NEWEST, STORE);
+    let expression = program.add_name_expression(name).unwrap_err().to_string();
+    assert!(
+        expression.starts_with(&format!("the name expression {name:?}: ")),
+        "{expression}"
+    );
+    if name.trim() == name {
+        let source = Program::new(&toolkit(NEWEST), name, "\0").unwrap_err();
+        let header = program.add_header(name, "\0").unwrap_err();
+        for error in [source, header] {
+            let error = error.to_string();
+            assert!(
+                error.starts_with(&format!("the name {name:?}: ")),
+                "{error}"
+            );
+        }
+    }
 }
 
 #[test]

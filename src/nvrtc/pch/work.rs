@@ -40,7 +40,7 @@ impl Draft {
             match File::create_new(&path) {
                 Ok(_) => return Ok(Draft(path)),
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
-                Err(e) => return Err(Error::io("create", &path, &e)),
+                Err(e) => return Err(Error::io("create", file, &e)),
             }
         }
     }
@@ -114,13 +114,13 @@ impl Work {
         matches!(self, Work::Off)
     }
 
-    /// The log with the names that the user knows.
-    pub(in crate::nvrtc) fn log(&self, log: String) -> String {
+    /// A log or a flag with the name that the user knows.
+    pub(in crate::nvrtc) fn shown(&self, text: String) -> String {
         match self {
             Work::Create { draft, file } => {
-                log.replace(&*draft.0.to_string_lossy(), &file.to_string_lossy())
+                text.replace(&*draft.0.to_string_lossy(), &file.to_string_lossy())
             }
-            _ => log,
+            _ => text,
         }
     }
 
@@ -140,8 +140,7 @@ impl Work {
                 Ok(())
             }
             Work::Create { draft, file } if status == Some(PchStatus::Created) => {
-                let made =
-                    fs::read(&draft.0).map_err(|e| Error::io("read", draft.0.clone(), &e))?;
+                let made = fs::read(&draft.0).map_err(|e| Error::io("read", &file, &e))?;
                 let says = record::write(library, &made, &Contents::of(&made, headers));
                 let beside = record::beside(&file);
                 // Another thread finds the two together, or refuses what it finds.
