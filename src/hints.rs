@@ -35,8 +35,6 @@ pub(crate) struct Said<'a> {
     pub(crate) log: &'a str,
     pub(crate) library: &'a Library,
     pub(crate) arch: Option<Arch>,
-    /// The architectures that the library compiles for, where the one asked for is not among them.
-    pub(crate) known: &'a dyn Fn() -> Option<Vec<Arch>>,
     /// What the library reads.
     pub(crate) reads: &'a dyn Fn() -> Option<IrVersions>,
     /// The folders that headers were looked for in.
@@ -67,7 +65,6 @@ impl<'a> Said<'a> {
             log,
             library,
             arch: None,
-            known: &|| None,
             reads: &|| None,
             searched: &[],
             unresolved: &[],
@@ -139,21 +136,6 @@ use Speaker::{Driver, LibNvvm, NvJitLink, Nvrtc};
 
 static TABLE: &[Row] = &[
     // libNVVM.
-    row(&[LibNvvm], Code("INVALID_OPTION"), |said| {
-        let known = (said.known)()?;
-        let arch = said.arch?;
-        let other = match known.first() {
-            Some(first) if arch < *first => "an older",
-            _ => "a newer",
-        };
-        Some(format!(
-            "{} does not know {}; the nearest that it knows: {}; compile for one of them, or use \
-             {other} toolkit",
-            said.library,
-            arch.compute(),
-            nearest(arch, &known, Arch::compute),
-        ))
-    }),
     row(&[LibNvvm], Code("INVALID_OPTION"), |said| {
         Some(format!(
             "{} does not take this option or its value; check how it is spelt and what it may be, or \
@@ -237,9 +219,7 @@ static TABLE: &[Row] = &[
                 .to_owned(),
         )
     }),
-    row(&[Nvrtc], Words(&["open source file \""]), |said| {
-        missing::no_header(said)
-    }),
+    row(&[Nvrtc], That(|_| true), missing::no_header),
     row(
         &[Nvrtc],
         Words(&[
@@ -342,8 +322,10 @@ static TABLE: &[Row] = &[
                     "`{name}` is libdevice's: compile with `libdevice` set to Auto, which adds it, or \
                      see that the name is spelt right"
                 )
+            } else if said.from == NvJitLink {
+                "add the input that defines it".to_owned()
             } else {
-                "add the input that defines it, with a `Linker`".to_owned()
+                "link it with what defines it, by a `Linker`".to_owned()
             })
         },
     ),

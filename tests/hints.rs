@@ -142,13 +142,7 @@ fn newer_bitcode_for_the_older_compiler() {
 #[test]
 fn an_architecture_that_libnvvm_does_not_know() {
     let error = nvvm::<Ptx>("12.9", &store("k", 7), &Options::new(Arch::SM_110));
-    insta::assert_snapshot!(shown(&error), @r"
-    libNVVM failed to compile with NVVM_ERROR_INVALID_OPTION (7): -arch=compute_110 is an unsupported option; libNVVM 12.9 ([toolkits]/12.9/nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so) does not know compute_110; the nearest that it knows: compute_101, compute_103, compute_120, compute_121; compile for one of them, or use a newer toolkit
-    library: libNVVM 12.9 ([toolkits]/12.9/nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so)
-    options: -arch=compute_110
-    log:
-    libnvvm : error: -arch=compute_110 is an unsupported option
-    ");
+    insta::assert_snapshot!(shown(&error), @"`compute_110` cannot be the architecture: libNVVM 12.9 ([toolkits]/12.9/nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so) does not know it; the nearest that it knows: compute_101, compute_103, compute_120, compute_121; compile for one of them, or use a newer toolkit");
 }
 
 #[test]
@@ -347,7 +341,7 @@ fn ptx_with_a_mistake() {
     let input = ptx(".visible .entry k() {\n  .reg .b32 %r1;\n  add.u32 %r1, %r2, 1;\n  ret;\n}\n");
     let error = link(Linker::new(&toolkit(NEWEST), Arch::SM_80).add_named("k.ptx", input));
     insta::assert_snapshot!(shown(&error), @r"
-    nvJitLink failed to add with NVJITLINK_ERROR_PTX_COMPILE (4) on k.ptx: k.ptx:6: Arguments mismatch for instruction 'add'
+    nvJitLink failed to add with NVJITLINK_ERROR_PTX_COMPILE (4) on k.ptx: k.ptx:6: Arguments mismatch for instruction 'add' (and 1 more error)
     error: k.ptx:6: Arguments mismatch for instruction 'add'
       6 |   add.u32 %r1, %r2, 1;
     error: k.ptx:6: Unknown symbol '%r2'

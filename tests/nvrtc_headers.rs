@@ -139,7 +139,7 @@ fn a_missing_header_says_where_was_looked_and_who_has_it(
 
 #[test]
 fn what_a_person_reads_of_a_missing_header() {
-    insta::assert_snapshot!(missing("12.9", "curand_kernel.h"), @r#"NVRTC failed to compile with NVRTC_ERROR_COMPILATION (6): k.cu:1:27: cannot open source file "curand_kernel.h"; `curand_kernel.h` was not found (searched in [toolkits]/12.9/nvidia/cuda_runtime/include, [toolkits]/12.9/nvidia/cuda_nvcc/include, [toolkits]/12.9/nvidia/cuda_cccl/include); it is in the package nvidia-curand-cu12, which is found by itself in [toolkits]/12.9/nvidia/curand/include, and elsewhere by `preprocessor.include_folders`"#);
+    insta::assert_snapshot!(missing("12.9", "curand_kernel.h"), @r#"NVRTC failed to compile with NVRTC_ERROR_COMPILATION (6): k.cu:1:27: cannot open source file "curand_kernel.h"; `curand_kernel.h` was not found (searched in [toolkits]/12.9/nvidia/cuda_runtime/include, [toolkits]/12.9/nvidia/cuda_nvcc/include, [toolkits]/12.9/nvidia/cuda_cccl/include); it is in the package nvidia-curand-cu12, which pip installs; it is found by itself in [toolkits]/12.9/nvidia/curand/include, and elsewhere by `preprocessor.include_folders`"#);
     insta::assert_snapshot!(missing("13.5", "cmath"), @r#"NVRTC failed to compile with NVRTC_ERROR_COMPILATION (6): k.cu:1:17: cannot open source file "cmath"; `cmath` was not found (searched in [toolkits]/13.5/nvidia/cu13/include, [toolkits]/13.5/nvidia/cu13/include/cccl); NVRTC has none of the headers of standard C and C++; include `<cuda/std/cmath>` and use `cuda::std::`"#);
     insta::assert_snapshot!(missing("13.5", "mine.h"), @r#"NVRTC failed to compile with NVRTC_ERROR_COMPILATION (6): k.cu:1:18: cannot open source file "mine.h"; `mine.h` was not found (searched in [toolkits]/13.5/nvidia/cu13/include, [toolkits]/13.5/nvidia/cu13/include/cccl); add it with `add_header`, or its folder to `preprocessor.include_folders`"#);
 }
@@ -168,7 +168,10 @@ fn without_the_toolkits_headers_each_names_its_package_and_its_place(
             .to_string();
         assert!(said.contains(package), "{said}");
         assert!(said.contains("no folder was searched"), "{said}");
-        assert!(said.contains("found by itself in"), "{said}");
+        assert!(
+            said.contains("is searched where `preprocessor.toolkit_headers` is set"),
+            "{said}"
+        );
         assert_eq!(
             said.contains("bundled_headers"),
             version == "13.5",
@@ -207,6 +210,18 @@ fn a_missing_builtins_library_is_named_with_its_package(
         );
         assert!(said.contains(&file), "{said}");
         assert!(said.contains(package), "{said}");
+    });
+}
+
+#[test]
+fn without_builtins_whether_an_architecture_is_known_is_an_error_and_no_answer() {
+    again_in_a_process_of_its_own(&[], || {
+        let tree = nvrtc_alone("13.5", &[("libnvrtc.so.13", "libnvrtc.so.13")]);
+        let toolkit = Toolkit::at(tree.path()).unwrap();
+        let program = cuda_program::nvrtc::Program::new(&toolkit, "k.cu", "").unwrap();
+        let error = program.supports(cuda_program::Arch::SM_90).unwrap_err();
+        assert_eq!(error.raw_code(), Some(7), "{error}");
+        assert!(error.to_string().contains("must lie beside"), "{error}");
     });
 }
 

@@ -190,7 +190,7 @@ impl Sample {
         assert_eq!(cubin.arch(), Arch::SM_90, "{file}");
         assert_eq!(cubin.kernels().len(), self.kernels.len(), "{file}");
         for &(name, count) in self.kernels {
-            let lowered = cubin.kernel_for(name).unwrap();
+            let lowered = cubin.lowered_name(name).unwrap();
             let kernel = cubin.kernel(lowered).unwrap();
             assert_eq!(kernel.parameters.len(), count, "{file}: {name}");
             assert!((1..=255).contains(&kernel.registers), "{file}: {kernel:?}");

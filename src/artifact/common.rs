@@ -8,7 +8,8 @@
 macro_rules! common {
     ($kind:literal, left_out: $left_out:literal) => {
         /// The name in the code of what a name expression stands for, as in `_Z3addIfEvPT_` for
-        /// `add<float>`; none for an expression that the compilation was not asked for.
+        /// `add<float>`; none for an expression that the compilation was not asked for. Expressions
+        /// are told apart by their text, blanks and all: ask as you added it.
         #[must_use]
         #[doc(alias = "nvrtcGetLoweredName")]
         pub fn lowered_name(&self, expression: &str) -> Option<&str> {

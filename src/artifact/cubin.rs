@@ -155,11 +155,10 @@ impl Cubin {
         &self.bytes
     }
 
-    /// The name of the kernel that a name expression stands for; as
-    /// [`lowered_name`](Self::lowered_name).
+    /// The kernel that a name expression stands for, as in `cubin.kernel_for("add<float>")`.
     #[must_use]
-    pub fn kernel_for(&self, expression: &str) -> Option<&str> {
-        self.lowered_name(expression)
+    pub fn kernel_for(&self, expression: &str) -> Option<&CubinKernel> {
+        self.kernel(self.lowered_name(expression)?)
     }
 
     common!("cubin", left_out: "The lowered names and the diagnostics");

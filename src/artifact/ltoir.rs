@@ -196,8 +196,8 @@ impl LtoIr {
         self
     }
 
-    /// The name of the kernel that a name expression stands for; as
-    /// [`lowered_name`](Self::lowered_name).
+    /// The name of the kernel that a name expression stands for, which is all that LTO IR tells of one;
+    /// as [`lowered_name`](Self::lowered_name).
     #[must_use]
     pub fn kernel_for(&self, expression: &str) -> Option<&str> {
         self.lowered_name(expression)

@@ -5,11 +5,14 @@ use super::message::{Diagnostic, Severity};
 /// What ptxas calls the PTX it is given.
 pub(crate) const INPUT: &str = "ptx input";
 
+/// What nvJitLink says of every input of LTO IR, and nobody asks for.
+const CONTAINER: &str = " LTOIR Container created";
+
 /// Reads a log of such lines, one message a line; a line of no known form is of severity `otherwise`.
 pub(crate) fn parse(log: &str, otherwise: Severity) -> Vec<Diagnostic> {
     log.lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty())
+        .filter(|line| !line.is_empty() && !line.ends_with(CONTAINER))
         .map(|line| message(line).unwrap_or_else(|| Diagnostic::new(otherwise, line)))
         .collect()
 }
@@ -74,10 +77,7 @@ mod tests {
     )]
     #[case("ptxas info    : 0 bytes gmem", "note: 0 bytes gmem")]
     #[case("ptxas info    : Compile time = 1.2 ms", "note: Compile time = 1.2 ms")]
-    #[case(
-        "INFO: NVVM70 LTOIR Container created",
-        "note: NVVM70 LTOIR Container created"
-    )]
+    #[case("INFO: something of the linker", "note: something of the linker")]
     #[case("ERROR 3: ptxjit:a.ptx", "error[3]: ptxjit:a.ptx")]
     #[case(
         "ERROR NVJITLINK_ERROR_PTX_COMPILE: JIT the PTX (a.ptx)",
@@ -96,5 +96,12 @@ mod tests {
             .map(ToString::to_string)
             .collect();
         assert_eq!(read, [shown]);
+    }
+
+    #[test]
+    fn what_is_said_of_every_input_of_lto_ir_is_left_out() {
+        let log = "INFO: NVVM70 LTOIR Container created\nINFO: other\n";
+        let read = parse(log, Severity::Warning);
+        assert_eq!(read.len(), 1, "{read:?}");
     }
 }

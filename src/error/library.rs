@@ -120,7 +120,15 @@ impl fmt::Display for LibraryError {
             .iter()
             .filter(|d| d.severity == Severity::Error);
         match said.next() {
-            Some(first) => write!(f, ": {}", first.without_severity())?,
+            Some(first) => {
+                write!(f, ": {}", first.without_severity())?;
+                // Others sum up, as in "aborted due to errors".
+                match said.filter(|d| d.line.is_some()).count() {
+                    0 => {}
+                    1 => f.write_str(" (and 1 more error)")?,
+                    more => write!(f, " (and {more} more errors)")?,
+                }
+            }
             None if self.log.trim().is_empty() => f.write_str(": the library gave no reason")?,
             None => write!(f, ": {}", self.log.trim())?,
         }

@@ -161,6 +161,13 @@ impl Input {
         if bytes.is_empty() {
             return Err(self.refused(None, "it is empty".to_owned(), "leave it out"));
         }
+        if let Some(what) = is_source(&bytes) {
+            return Err(self.refused(
+                None,
+                format!("it is {what}, and a link takes what was compiled"),
+                "compile it by `nvvm::Program` to PTX, LTO IR or a cubin, and add that",
+            ));
+        }
         let known = match kind {
             InputKind::Ptx => Ptx::from_bytes(bytes).map(|ptx| Known::Ptx(Cow::Owned(ptx))),
             InputKind::Cubin => Cubin::from_bytes(bytes).map(|c| Known::Cubin(Cow::Owned(c))),
@@ -197,6 +204,30 @@ impl Input {
         }
         .into()
     }
+}
+
+/// What NVVM IR is, which is no input of a link.
+fn is_source(bytes: &[u8]) -> Option<&'static str> {
+    const BITCODE: [&[u8]; 2] = [b"BC\xc0\xde", &[0xde, 0xc0, 0x17, 0x0b]];
+    if BITCODE.iter().any(|magic| bytes.starts_with(magic)) {
+        return Some("LLVM bitcode");
+    }
+    // PTX has a version before anything else; what IR begins with never stands in it.
+    const STARTS: [&[u8]; 5] = [
+        b"; ModuleID",
+        b"source_filename",
+        b"target datalayout",
+        b"target triple",
+        b"define ",
+    ];
+    let mut lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let first = lines.find(|line| {
+        !line.is_empty() && !(line.starts_with(b";") && !line.starts_with(b"; ModuleID"))
+    })?;
+    STARTS
+        .iter()
+        .any(|start| first.starts_with(start))
+        .then_some("NVVM IR as text")
 }
 
 impl Ready<'_> {

@@ -8,7 +8,7 @@ use crate::arch::Arch;
 use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Library, Result};
-use crate::promises::{Empty, Externals, Promised};
+use crate::promises::{Empty, Externals, Promised, remedy};
 
 /// What a [`Linker`](super::Linker) links to: [`Cubin`], [`Ptx`] or [`LtoIr`].
 pub trait Output: Artifact + sealed::Finish {}
@@ -51,7 +51,7 @@ impl<'a> Context<'a> {
                 let uses = unresolved.iter().filter(|(used, _)| used == name);
                 uses.map(|(_, input)| input.clone()).collect()
             }),
-            remedy: Box::new(|_| "add the input that defines it".to_owned()),
+            remedy: Box::new(|name| remedy::of_name(name, "add the input that defines it")),
             empty: match (options.relocatable, plan.lto) {
                 (true, _) => Empty::Taken,
                 // Nobody may have said which kernels LTO IR has, and other inputs may have brought

@@ -23,9 +23,20 @@ pub(crate) fn no_builtins(said: &Said<'_>) -> String {
 
 /// What to do about a header that is not there.
 pub(crate) fn no_header(said: &Said<'_>) -> Option<String> {
-    let (_, rest) = said.log.split_once("open source file \"")?;
-    let (header, _) = rest.split_once('"')?;
-    Some(of_header(header, said.searched, said.library))
+    Some(of_header(header(said.log)?, said.searched, said.library))
+}
+
+/// The header that the log misses. What a source says itself, by `#error`, is none.
+fn header(log: &str) -> Option<&str> {
+    const WORDS: &str = " open source file \"";
+    log.lines().find_map(|line| {
+        let (before, rest) = line.split_once(WORDS)?;
+        let verb = ["could not", "cannot"]
+            .into_iter()
+            .find_map(|verb| before.strip_suffix(verb))?;
+        let (header, _) = rest.split_once('"')?;
+        (verb.is_empty() || verb.ends_with("error: ")).then_some(header)
+    })
 }
 
 /// The file of the builtins that the log complains of.
@@ -68,7 +79,10 @@ fn of_header(header: &str, searched: &[PathBuf], library: &Library) -> String {
         format!("searched in {}", shown(searched, ", "))
     };
     let what = match owner(header) {
-        Owner::Package(package, inside) => of_package(package, inside, library),
+        Owner::Package(package, inside) => {
+            let there = switched_off(header, searched, library);
+            of_package(package, inside, there, library)
+        }
         Owner::Standard(counterpart) => of_standard(header, counterpart, searched, library),
         Owner::Nobody => {
             "add it with `add_header`, or its folder to `preprocessor.include_folders`".to_owned()
@@ -77,14 +91,30 @@ fn of_header(header: &str, searched: &[PathBuf], library: &Library) -> String {
     format!("`{header}` was not found ({folders}); {what}")
 }
 
-fn of_package(package: Package, inside: bool, library: &Library) -> String {
+/// The toolkit's own folder that has it and was not searched.
+fn switched_off(header: &str, searched: &[PathBuf], library: &Library) -> Option<PathBuf> {
+    headers::folders(&library.path)
+        .into_iter()
+        .find(|folder| !searched.contains(folder) && folder.join(header).is_file())
+}
+
+/// Where a header is that is in a package; `there` is the folder of the toolkit that has it and was not
+/// searched.
+fn of_package(package: Package, inside: bool, there: Option<PathBuf>, library: &Library) -> String {
     let version = library.version.as_deref();
-    let found = match headers::place(&library.path, package.folder_12) {
-        Some(place) => format!(
-            "which is found by itself in {}, and elsewhere by `preprocessor.include_folders`",
+    let found = match (there, headers::place(&library.path, package.folder_12)) {
+        (Some(there), _) => format!(
+            "and lies in {}, which is searched where `preprocessor.toolkit_headers` is set",
+            there.display()
+        ),
+        (None, Some(place)) => format!(
+            "which pip installs; it is found by itself in {}, and elsewhere by \
+             `preprocessor.include_folders`",
             place.display()
         ),
-        None => "whose folder goes into `preprocessor.include_folders`".to_owned(),
+        (None, None) => {
+            "which pip installs; its folder goes into `preprocessor.include_folders`".to_owned()
+        }
     };
     let bundled = if inside && carries_headers(version) {
         "; this NVRTC also carries it inside: set `preprocessor.bundled_headers`"
@@ -121,7 +151,7 @@ fn of_standard(
                 };
                 format!(
                     "{none}; `<cuda/std/{name}>` stands in for it: {}",
-                    of_package(package, inside, library)
+                    of_package(package, inside, None, library)
                 )
             }
         }
@@ -164,6 +194,27 @@ mod tests {
         #[case] file: Option<&str>,
     ) {
         assert_eq!(builtins(log), file);
+    }
+
+    #[rstest]
+    #[case(
+        "k.cu(1): catastrophic error: could not open source file \"my.h\" (no directories)",
+        Some("my.h")
+    )]
+    #[case(
+        "k.cu(1): catastrophic error: cannot open source file \"my.h\"",
+        Some("my.h")
+    )]
+    #[case("could not open source file \"my.h\"", Some("my.h"))]
+    #[case(
+        "k.cu(1): error: #error directive: could not open source file \"my.h\"",
+        None
+    )]
+    fn a_header_is_missing_where_the_compiler_says_so(
+        #[case] log: &str,
+        #[case] missing: Option<&str>,
+    ) {
+        assert_eq!(header(log), missing);
     }
 
     #[rstest]

@@ -6,7 +6,7 @@ use super::options::Options;
 use crate::artifact::{Artifact, Cubin, LtoIr, Ptx};
 use crate::diagnostic::Diagnostic;
 use crate::error::{Library, Result};
-use crate::promises::{Empty, Promised};
+use crate::promises::{Empty, Promised, remedy};
 
 /// What a [`Program`](super::Program) compiles to: [`Ptx`], [`Cubin`] or [`LtoIr`].
 pub trait Output: Artifact + sealed::Make {}
@@ -68,10 +68,12 @@ impl<'a> Context<'a> {
             externals: options.code.allowed_externals(),
             libdevice_elsewhere: false,
             users: Box::new(move |_| vec![source.to_owned()]),
-            remedy: Box::new(|_| {
-                "define it; where a later link brings it, compile with `code.relocatable`, or say so \
-                 by `code.externals`"
-                    .to_owned()
+            remedy: Box::new(|name| {
+                remedy::of_name(
+                    name,
+                    "define it; where a later link brings it, compile with `code.relocatable`, or \
+                     say so by `code.externals`",
+                )
             }),
             // The library does not say so: it drops a template that no name expression asks for, and
             // a device function that no kernel calls.

@@ -43,6 +43,8 @@ fn nests_too_deep(source: &str) -> Option<u32> {
     while let Some(&byte) = bytes.get(at) {
         let rest = bytes.get(at..).unwrap_or_default();
         let length = match byte {
+            // The blank of digits, as in `1'000'000`, which opens nothing.
+            b'\'' if is_in_digits(bytes, at) => Some(1),
             b'"' | b'\'' => literal(rest),
             b'/' if rest.starts_with(b"//") => rest.iter().position(|&b| b == b'\n'),
             b'/' if rest.starts_with(b"/*") => rest
@@ -71,6 +73,16 @@ fn nests_too_deep(source: &str) -> Option<u32> {
         at += length;
     }
     None
+}
+
+/// Whether a quote stands between the digits of one number.
+fn is_in_digits(bytes: &[u8], at: usize) -> bool {
+    let word = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'' | b'.');
+    let before = bytes.get(..at).unwrap_or_default();
+    let length = before.iter().rev().take_while(word).count();
+    let number = before.get(at - length..).unwrap_or_default();
+    number.first().is_some_and(u8::is_ascii_digit)
+        && bytes.get(at + 1).is_some_and(u8::is_ascii_alphanumeric)
 }
 
 /// The length of a literal with its quotes; one that its line does not close is a quote alone, as in the
@@ -133,6 +145,9 @@ mod tests {
     #[case::in_comments(format!("/*{0}*/ //{0}", "(".repeat(DEEPEST * 2)), None)]
     #[case::behind_a_comment(format!("/*\n*/{}", "(".repeat(DEEPEST * 2)), Some(2))]
     #[case::behind_digits(format!("1'000 {}", "{".repeat(DEEPEST * 2)), Some(1))]
+    #[case::between_digits(format!("1'000 + {} 1'000", "{".repeat(DEEPEST * 2)), Some(1))]
+    #[case::behind_a_marked_letter(format!("u8'(' + 0x1'f {}", "{".repeat(DEEPEST * 2)), Some(1))]
+    #[case::in_a_letter(format!("f({}'{{')", "u8'[', ".repeat(DEEPEST * 2)), None)]
     #[case::behind_an_escape(format!("\"\\\"\"{}", "(".repeat(DEEPEST * 2)), Some(1))]
     fn brackets_nest_as_deep_as_the_library_survives(
         #[case] source: String,

@@ -8,7 +8,8 @@ use crate::arch::Arch;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{Error, LibraryError, Stage};
 use crate::guard::Guarded;
-use crate::hints::{Said, Speaker};
+use crate::hints::{Said, Speaker, nearest};
+use crate::sys::bindings::nvvm::NVVM_ERROR_INVALID_OPTION;
 use crate::sys::{Failed, Nvvm};
 use crate::toolkit::Opened;
 
@@ -25,28 +26,43 @@ pub(super) struct Failure<'a> {
 
 impl Failure<'_> {
     /// The error of a compilation for an architecture, over these modules.
-    pub(super) fn of(self, arch: Arch, modules: &[Module], guard: &Guarded) -> LibraryError {
+    pub(super) fn of(self, arch: Arch, modules: &[Module], guard: &Guarded) -> Error {
         let api = self.nvvm.api;
-        let known = || {
-            let known = || {
-                Arch::KNOWN
-                    .iter()
-                    .copied()
-                    .filter(|&a| probe::knows(api, a, guard))
-            };
-            (!probe::knows(api, arch, guard)).then(|| known().collect())
-        };
+        if self.code.0 == NVVM_ERROR_INVALID_OPTION && !probe::knows(api, arch, guard) {
+            return self.unknown(arch, guard);
+        }
         let reads = || api.ir_version().ok();
         let names: Vec<&str> = modules.iter().map(Module::name).collect();
         self.error(&names, |said| {
             Said {
                 arch: Some(arch),
-                known: &known,
                 reads: &reads,
                 ..said
             }
             .hint()
         })
+        .into()
+    }
+
+    fn unknown(&self, arch: Arch, guard: &Guarded) -> Error {
+        let known: Vec<Arch> = Arch::KNOWN
+            .iter()
+            .copied()
+            .filter(|&known| probe::knows(self.nvvm.api, known, guard))
+            .collect();
+        let other = match known.first() {
+            Some(first) if arch < *first => "an older",
+            _ => "a newer",
+        };
+        Error::InvalidArch {
+            text: arch.compute(),
+            problem: format!(
+                "{} does not know it; the nearest that it knows: {}; compile for one of them, or use \
+                 {other} toolkit",
+                self.nvvm.library,
+                nearest(arch, &known, Arch::compute)
+            ),
+        }
     }
 
     /// The error of a call that speaks of no compilation.

@@ -380,7 +380,7 @@ impl Program {
                         options: plan.shown(),
                     };
                     // By the text that the library saw, whose lines it counts.
-                    let error = Error::from(failure.of(options.arch, &modules, guard));
+                    let error = failure.of(options.arch, &modules, guard);
                     Err(error.marked(&|name| Modules(&modules).text(name)))
                 }
             }

@@ -6,6 +6,7 @@
 
 mod externals;
 mod promised;
+pub(crate) mod remedy;
 #[cfg(all(test, not(loom)))]
 mod tests;
 

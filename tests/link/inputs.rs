@@ -203,3 +203,26 @@ fn a_folder_in_place_of_a_file_is_an_error_with_its_path() {
     assert!(matches!(error, Error::Io { .. }), "{error}");
     assert!(error.to_string().contains(folder.path().to_str().unwrap()));
 }
+
+#[rstest]
+#[case::bitcode(b"BC\xc0\xde\x35\x14", "LLVM bitcode")]
+#[case::text(
+    b"; saxpy\n\ntarget triple = \"nvptx64-nvidia-cuda\"\n",
+    "NVVM IR as text"
+)]
+#[case::dumped(b"; ModuleID = 'k'\nsource_filename = \"k\"\n", "NVVM IR as text")]
+fn nvvm_ir_is_no_input_of_a_link(#[case] ir: &[u8], #[case] what: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("k.ll");
+    std::fs::write(&path, ir).unwrap();
+    let error = Linker::new(&toolkit(NEWEST), Arch::SM_80)
+        .add_file(&path)
+        .link::<Cubin>()
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("k.ll: it is ") && error.contains(what),
+        "{error}"
+    );
+    assert!(error.contains("compile it by `nvvm::Program`"), "{error}");
+}
