@@ -222,7 +222,7 @@ fn is_source(bytes: &[u8]) -> Option<&'static str> {
     ];
     let mut lines = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let first = lines.find(|line| {
-        !line.is_empty() && !(line.starts_with(b";") && !line.starts_with(b"; ModuleID"))
+        !line.is_empty() && (!line.starts_with(b";") || line.starts_with(b"; ModuleID"))
     })?;
     STARTS
         .iter()
