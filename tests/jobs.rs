@@ -1,4 +1,5 @@
 //! Compilations as plain values: what they say is kept, and what nobody knows is refused.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use cuda_program::compile::{Compiler, Emit, InProcess, Job, Output};
 use cuda_program::link::{self, InputKind};
@@ -6,7 +7,6 @@ use cuda_program::{Arch, nvrtc, nvvm};
 use rstest::rstest;
 use serde_json::Value;
 
-#[path = "common/mod.rs"]
 mod common;
 use common::{NEWEST, store, toolkit};
 
