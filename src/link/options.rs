@@ -69,7 +69,7 @@ pub struct Options {
     pub jump_table_density: Option<u8>,
     /// `-kernels-used=…`: each kernel that is used; where any is named, the others may be dropped.
     pub kernels_used: Vec<String>,
-    /// `-variables-used=…`: each variable that host code uses; where any is named, the others may be dropped.
+    /// `-variables-used=…`: each variable that host code uses; where any is named, the others may be dropped. Names are not checked: LTO IR does not show its variables.
     pub variables_used: Vec<String>,
     /// `-Xptxas=…`: each flag of the assembler.
     pub ptxas: Vec<String>,

@@ -64,16 +64,17 @@ impl<'a> Context<'a> {
             libdevice_elsewhere: libdevice == LibdeviceFrom::Nowhere,
             users: Box::new(move |name| uses.of(name)),
             remedy: Box::new(move |name| remedy(name, libdevice, toolkit)),
-            empty: Empty::Told(
-                "a kernel is a function with external linkage that returns void and is named in \
-                 `!nvvm.annotations` with `!\"kernel\", i32 1`, or, from compute_100 on, has the \
-                 calling convention `ptx_kernel`",
-            ),
+            empty: Empty::Told(A_KERNEL),
             lowered: plan.respelt,
             diagnostics,
         }
     }
 }
+
+/// What makes a function a kernel.
+const A_KERNEL: &str = "a kernel is a function with external linkage that returns void and is named in \
+     `!nvvm.annotations` with `!\"kernel\", i32 1`, or, from compute_100 on, has the calling convention \
+     `ptx_kernel`";
 
 /// Where the functions of libdevice came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -134,10 +135,19 @@ impl sealed::Finish for Cubin {
         })?;
         let said = ptx.diagnostics().to_vec();
         let respelt = ptx.lowered_names().clone();
+        let no_kernel = ptx.kernels().is_empty();
         let linked: Cubin = Linker::new(toolkit, options.arch)
             .options(link::Options::new().debug(options.debug))
             .add_named("the program's PTX", ptx)
-            .link()?;
+            .link()
+            .map_err(|mut error| {
+                // That it comes to nothing has its reason in the program, not in the link.
+                match &mut error {
+                    Error::WrongOutput { hint, .. } if no_kernel => *hint = A_KERNEL.to_owned(),
+                    _ => {}
+                }
+                error
+            })?;
         let diagnostics = said
             .into_iter()
             .chain(linked.diagnostics().iter().cloned())

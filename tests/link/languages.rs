@@ -155,6 +155,17 @@ fn nvvm_ir_becomes_a_cubin_in_one_call(
     assert_eq!(raw::cubin_kernels(cubin.as_bytes()), ["saxpy"]);
 }
 
+#[rstest]
+fn nvvm_ir_without_a_kernel_that_comes_to_no_cubin_is_told_what_a_kernel_is(
+    #[values("12.0", "13.5")] version: &str,
+) {
+    let program = nvvm::Program::new(&toolkit(version)).unwrap();
+    program.add_module("m", nvvm_function("f")).unwrap();
+    let options = nvvm::Options::new(Arch::SM_90);
+    let error = program.compile::<Cubin>(&options).unwrap_err().to_string();
+    assert!(error.contains("`!nvvm.annotations`"), "{error}");
+}
+
 /// What PTX cannot spell is an error at the link, with the name in it.
 #[rstest]
 #[case("a.b")]

@@ -94,6 +94,11 @@ impl Contents {
         }
     }
 
+    /// Whether a file has a name that the current folder gives its meaning.
+    pub(super) fn is_relative(&self) -> bool {
+        self.disk.keys().any(|name| Path::new(name).is_relative())
+    }
+
     /// What is no longer as it was, where something is not.
     pub(super) fn changed(&self, headers: &[(CString, CString)]) -> Option<String> {
         let now = memory(headers);

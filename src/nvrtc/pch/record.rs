@@ -25,11 +25,17 @@ pub(super) fn beside(file: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
+/// The current folder, which relative names are read in.
+fn folder() -> String {
+    std::env::current_dir().map_or_else(|_| String::new(), |folder| folder.display().to_string())
+}
+
 /// What it says, in lines of words, the last of which is a name.
 pub(super) fn write(library: &Path, precompiled: &[u8], contents: &Contents) -> String {
     let mut lines = vec![
         format!("process {}", process()),
         format!("library {}", library.display()),
+        format!("folder {}", folder()),
         format!("is {} {:016x}", precompiled.len(), hash(precompiled)),
     ];
     for (name, hash) in &contents.memory {
@@ -48,7 +54,7 @@ pub(super) fn write(library: &Path, precompiled: &[u8], contents: &Contents) -> 
 
 fn read(record: &str) -> Option<Contents> {
     let mut contents = Contents::default();
-    for line in record.lines().skip(3) {
+    for line in record.lines().skip(4) {
         let (kind, rest) = line.split_once(' ')?;
         let (hash, rest) = rest.split_once(' ')?;
         let hash = u64::from_str_radix(hash, 16).ok()?;
@@ -94,6 +100,10 @@ pub(super) fn problem(
         return Some("it has changed since it was made, or is cut off".to_owned());
     }
     match read(record) {
+        Some(contents) if contents.is_relative() && !says(format!("folder {}", folder())) => Some(
+            "it was made in another current folder, and has files by names relative to that"
+                .to_owned(),
+        ),
         Some(contents) => contents.changed(headers),
         None => Some("the file that says what it was made of is damaged".to_owned()),
     }
@@ -120,6 +130,25 @@ mod tests {
     fn what_is_written_is_read_again() {
         let record = write(Path::new("lib"), b"pch", &contents());
         assert_eq!(read(&record), Some(contents()));
+    }
+
+    #[test]
+    fn another_current_folder_is_a_problem_where_a_file_has_a_relative_name() {
+        let elsewhere = |contents: &Contents| {
+            let record = write(Path::new("lib"), b"pch", contents)
+                .replace(&format!("folder {}", folder()), "folder /elsewhere");
+            problem(Path::new("lib"), b"pch", &record, &[])
+        };
+        assert_eq!(elsewhere(&Contents::default()), None);
+        let mut relative = Contents::default();
+        let source = Source {
+            hash: 0,
+            size: 0,
+            modified: 0,
+        };
+        relative.disk.insert("include/h.h".to_owned(), source);
+        let problem = elsewhere(&relative).unwrap();
+        assert!(problem.contains("another current folder"), "{problem}");
     }
 
     #[rstest]

@@ -3,13 +3,15 @@
 use serde::Deserialize;
 
 /// The programs, as arguments of cargo; those that need a GPU, and the bench beside them.
-pub const PROGRAMS: [&str; 10] = [
+pub const PROGRAMS: [&str; 12] = [
     "--test",
     "gpu",
     "--example",
     "saxpy",
     "--example",
     "concurrent_first_call",
+    "--example",
+    "link_cpp",
     "--bench",
     "gpu_load",
     "--bench",
