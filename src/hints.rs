@@ -201,13 +201,17 @@ static TABLE: &[Row] = &[
                 .to_owned(),
         )
     }),
-    row(&[LibNvvm], Words(&["unsupported operation"]), |_| {
-        Some(
+    row(
+        &[LibNvvm],
+        Words(&["unsupported operation", "no libcall available"]),
+        |_| {
+            Some(
             "an intrinsic or an instruction has no code for this architecture: call the function of \
              libdevice (`__nv_…`) in its place"
                 .to_owned(),
         )
-    }),
+        },
+    ),
     // NVRTC.
     row(&[Nvrtc], That(missing::lacks_builtins), |said| {
         Some(missing::no_builtins(said))

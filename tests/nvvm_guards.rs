@@ -59,7 +59,7 @@ fn compile(version: &str, module: &[u8], options: &Options) -> Ptx {
 )]
 #[case(
     "intrinsic",
-    "m:15: `llvm.powi.f32` is none that this compiler survives"
+    "m:15: `llvm.powi.f32` is none that this compiler has code for"
 )]
 #[case("recursive", "m:5: the type `%T` holds itself by value")]
 #[case("returns", "m:5: the kernel `k` returns a value")]
@@ -89,11 +89,11 @@ fn a_text_is_refused_with_its_line(
 )]
 #[case(
     "intrinsic.llvm22",
-    "`llvm.powi.f32.i32` is none that this compiler survives"
+    "`llvm.powi.f32.i32` is none that this compiler has code for"
 )]
 #[case(
     "intrinsic.llvm14",
-    "`llvm.powi.f32.i32` is none that this compiler survives"
+    "`llvm.powi.f32.i32` is none that this compiler has code for"
 )]
 #[case(
     "parameters.llvm14",

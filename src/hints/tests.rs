@@ -54,6 +54,12 @@ fn hint(speaker: Speaker, stage: Stage, code: &str, log: &str) -> Option<String>
     "Error: unsupported operation",
     "call the function of libdevice"
 )]
+#[case::libcall(
+    Speaker::LibNvvm,
+    "NVVM_ERROR_COMPILATION",
+    "no libcall available for ftan",
+    "call the function of libdevice"
+)]
 #[case::units(
     Speaker::LibNvvm,
     "NVVM_ERROR_COMPILATION",

@@ -18,6 +18,10 @@ Commands:
                         Known: 12.0 12.4 12.9 13.0 13.5 (default: 13.5), or `all`.
   test [-- ARGS...]     Install what the tests need, then run all of them; ARGS go to the tests.
   bindgen               Write src/sys/bindings from the headers of the newest toolkit.
+  intrinsics [--check [COUNT]]
+                        Try every known intrinsic on every toolkit, which takes some minutes, and
+                        write the tables in src/nvvm/checks/intrinsics; or only compare the tables
+                        with all trials, or with COUNT of them.
   gpu-bundle [OUT]      Write a folder (default: target/gpu-bundle) whose run.sh runs the tests,
                         examples and benches on a GPU machine that has no Rust.
   help                  Print this text.
@@ -40,6 +44,8 @@ pub enum Command {
     Demo,
     /// Write the bindings.
     Bindgen,
+    /// Try the intrinsics.
+    Intrinsics(Intrinsics),
     /// Write the bundle for a GPU machine.
     GpuBundle {
         /// Where to.
@@ -50,6 +56,45 @@ pub enum Command {
         /// Arguments for the tests themselves.
         arguments: Vec<OsString>,
     },
+}
+
+/// How the intrinsics are tried.
+#[derive(Debug, PartialEq)]
+pub enum Intrinsics {
+    /// All of them, to write the tables.
+    Write,
+    /// To compare the tables and write nothing.
+    Check {
+        /// How many of them are tried, if not all.
+        sample: Option<usize>,
+    },
+    /// Those that another run of this command sends, which starts such processes.
+    Serve {
+        /// The toolkit's folder.
+        toolkit: PathBuf,
+        /// The compiler's options.
+        options: Vec<String>,
+    },
+}
+
+#[cfg(not(feature = "intrinsics"))]
+impl Intrinsics {
+    /// The command line that says so.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut arguments = vec![OsString::from("intrinsics")];
+        match self {
+            Intrinsics::Write => {}
+            Intrinsics::Check { sample } => {
+                arguments.push("--check".into());
+                arguments.extend(sample.map(|count| count.to_string().into()));
+            }
+            Intrinsics::Serve { toolkit, options } => {
+                arguments.extend(["--serve".into(), toolkit.into()]);
+                arguments.extend(options.iter().map(OsString::from));
+            }
+        }
+        arguments
+    }
 }
 
 /// Reads the arguments after the program's name.
@@ -72,6 +117,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
         }
         Some("demo") => Ok(Command::Demo),
         Some("bindgen") => Ok(Command::Bindgen),
+        Some("intrinsics") => intrinsics(&rest).map(Command::Intrinsics),
         Some("gpu-bundle") => match rest.as_slice() {
             [] => Ok(Command::GpuBundle { out: None }),
             [out] => Ok(Command::GpuBundle {
@@ -83,6 +129,27 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Command, S
             arguments: after_dashes(rest)?,
         }),
         _ => Err(format!("there is no command `{}`", name.to_string_lossy())),
+    }
+}
+
+fn intrinsics(arguments: &[OsString]) -> Result<Intrinsics, String> {
+    match arguments {
+        [] => Ok(Intrinsics::Write),
+        [one] if one == "--check" => Ok(Intrinsics::Check { sample: None }),
+        [one, count] if one == "--check" => match count.to_string_lossy().parse() {
+            Ok(count) => Ok(Intrinsics::Check {
+                sample: Some(count),
+            }),
+            Err(_) => Err(format!("`{}` is no count", count.to_string_lossy())),
+        },
+        [first, toolkit, options @ ..] if first == "--serve" => Ok(Intrinsics::Serve {
+            toolkit: toolkit.into(),
+            options: options
+                .iter()
+                .map(|option| option.to_string_lossy().into_owned())
+                .collect(),
+        }),
+        _ => Err("`intrinsics` takes `--check` alone".to_owned()),
     }
 }
 
@@ -189,6 +256,29 @@ mod tests {
     #[case("gpu-bundle there", Ok(Command::GpuBundle { out: Some("there".into()) }))]
     #[case("gpu-bundle a b", Err("`gpu-bundle` takes one folder at most".to_owned()))]
     fn gpu_bundle_takes_a_folder(#[case] line: &str, #[case] expected: Result<Command, String>) {
+        assert_eq!(parsed(line), expected);
+    }
+
+    #[rstest]
+    #[case("intrinsics", Ok(Command::Intrinsics(Intrinsics::Write)))]
+    #[case("intrinsics --check", Ok(Command::Intrinsics(Intrinsics::Check { sample: None })))]
+    #[case(
+        "intrinsics --check 40",
+        Ok(Command::Intrinsics(Intrinsics::Check { sample: Some(40) }))
+    )]
+    #[case("intrinsics --check few", Err("`few` is no count".to_owned()))]
+    #[case(
+        "intrinsics --serve there -a -b",
+        Ok(Command::Intrinsics(Intrinsics::Serve {
+            toolkit: "there".into(),
+            options: vec!["-a".to_owned(), "-b".to_owned()],
+        }))
+    )]
+    #[case("intrinsics 13.5", Err("`intrinsics` takes `--check` alone".to_owned()))]
+    fn intrinsics_are_written_or_compared(
+        #[case] line: &str,
+        #[case] expected: Result<Command, String>,
+    ) {
         assert_eq!(parsed(line), expected);
     }
 

@@ -88,7 +88,7 @@ pub enum Error {
     },
 
     /// The library refused something.
-    #[cfg(feature = "demo")]
+    #[cfg(any(feature = "demo", feature = "intrinsics"))]
     #[error("{0:#}")]
     Library(#[from] cuda_program::Error),
 
@@ -105,6 +105,19 @@ pub enum Error {
         wrong: usize,
         /// Of how many.
         of: usize,
+    },
+
+    /// The table of intrinsics is not what the libraries say.
+    #[cfg(feature = "intrinsics")]
+    #[error(
+        "{file} is not what the libraries say; `cargo xtask intrinsics` writes it anew:\n{differences}",
+        file = file.display()
+    )]
+    Intrinsics {
+        /// The table.
+        file: PathBuf,
+        /// What is not, a line for each.
+        differences: String,
     },
 
     /// The bindings could not be written.

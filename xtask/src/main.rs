@@ -9,6 +9,8 @@ mod cli;
 mod demo;
 mod error;
 mod headers;
+#[cfg(feature = "intrinsics")]
+mod intrinsics;
 mod suite;
 mod toolkit;
 mod workspace;
@@ -52,6 +54,12 @@ fn run(command: Command) -> Result<()> {
             .run("the demo", &workspace),
         Command::Bindgen => headers::write_bindings(&workspace),
         Command::GpuBundle { out } => bundle::write(&workspace, out.as_deref()),
+        #[cfg(feature = "intrinsics")]
+        Command::Intrinsics(how) => intrinsics::run(&workspace, how),
+        #[cfg(not(feature = "intrinsics"))]
+        Command::Intrinsics(how) => cargo::Cargo::on_xtask("run", "intrinsics")
+            .passing(&how.arguments())
+            .run("the trials of intrinsics", &workspace),
         Command::Test { arguments } => suite::run(&workspace, &arguments),
     }
 }

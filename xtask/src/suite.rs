@@ -17,7 +17,7 @@ pub fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<()> {
         toolkit::install_cuobjdump(workspace).map(drop)
     })?;
     timed("tests of the commands with all their features", |name| {
-        let tests = Cargo::on_xtask("test", "bindgen,demo").passing(arguments);
+        let tests = Cargo::on_xtask("test", "bindgen,demo,intrinsics").passing(arguments);
         headers::with_libclang(workspace, tests)?.run(name, workspace)
     })?;
     timed("bindings made from an older toolkit's headers", |name| {

@@ -1,10 +1,13 @@
-//! Intrinsics that end the process, or that no compiler knows.
+//! Intrinsics that end the process, or that a compiler has no code for.
+
+mod table;
 
 use super::program::Path;
 use super::refusal::Refusal;
 use crate::nvvm::reader::ModuleInfo;
+use table::{Said, Table};
 
-/// Refuses the first intrinsic that the compiler of this path has no answer to.
+/// Refuses the first intrinsic that the compiler of this path has no code for.
 pub(super) fn check(info: &ModuleInfo, path: Path) -> Result<(), Refusal> {
     for intrinsic in &info.intrinsics {
         if let Some((problem, hint)) = judge(&intrinsic.name, path) {
@@ -15,22 +18,154 @@ pub(super) fn check(info: &ModuleInfo, path: Path) -> Result<(), Refusal> {
     Ok(())
 }
 
+/// What only marks code, with metadata or types of any shape: every compiler drops it.
+const MARKS: [&str; 6] = [
+    "dbg.",
+    "lifetime.",
+    "invariant.",
+    "experimental.noalias.scope.decl",
+    "ptr.annotation",
+    "var.annotation",
+];
+
 /// What speaks against an intrinsic, and what to use instead. This is the one place that decides.
 fn judge(name: &str, path: Path) -> Option<(&'static str, String)> {
     let name = name.strip_prefix("llvm.")?;
-    let (function, type_) = name.split_once('.')?;
-    let fatal = match path {
-        Path::Legacy => matches!(function, "powi" | "exp" | "exp2" | "log" | "log2" | "log10"),
-        Path::Modern => {
-            function == "powi"
-                || type_ == "f16" && matches!(function, "exp" | "exp10" | "log" | "log2" | "log10")
+    if MARKS.iter().any(|mark| name.starts_with(mark)) {
+        return None;
+    }
+    match Table::of(path).says(name) {
+        Said::Taken => None,
+        // Newer libraries have more of them, and what comes back of an older one is looked at.
+        Said::Nothing if name.starts_with("nvvm.") => None,
+        Said::Nothing => Some((
+            "is no intrinsic that a compiler for GPUs is known to have code for",
+            format!(
+                "write it out in instructions, or in functions of libdevice (`__nv_*`){}",
+                newer(name, path)
+            ),
+        )),
+        Said::Refused => Some((
+            "is none that this compiler has code for",
+            way_out(name, path),
+        )),
+    }
+}
+
+/// What to write in its stead.
+fn way_out(name: &str, path: Path) -> String {
+    let (function, type_) = name.split_once('.').unwrap_or((name, ""));
+    if !is_in_libdevice(function) {
+        return format!("write it out in instructions{}", newer(name, path));
+    }
+    let suffix = if type_.starts_with("f64") { "" } else { "f" };
+    match type_.split('.').next().unwrap_or_default() {
+        "f32" | "f64" => format!("call `__nv_{function}{suffix}` of libdevice instead"),
+        "f16" | "bf16" => format!(
+            "widen it to float, call `__nv_{function}f` of libdevice, and narrow what comes back"
+        ),
+        _ => format!("call `__nv_{function}{suffix}` of libdevice for each element instead"),
+    }
+}
+
+/// That the other compiler has it, where it has.
+fn newer(name: &str, path: Path) -> &'static str {
+    match path {
+        Path::Legacy if Table::of(Path::Modern).says(name) == Said::Taken => {
+            ", or ask for `Dialect::Latest` where libNVVM has it, whose compiler takes it"
         }
-    };
-    fatal.then(|| {
-        let suffix = if type_.starts_with("f64") { "" } else { "f" };
-        (
-            "is none that this compiler survives",
-            format!("call `__nv_{function}{suffix}` of libdevice instead"),
-        )
-    })
+        _ => "",
+    }
+}
+
+/// Functions that libdevice has by the name of the intrinsic, with an `f` behind it for float.
+fn is_in_libdevice(function: &str) -> bool {
+    const FUNCTIONS: [&str; 36] = [
+        "acos",
+        "asin",
+        "atan",
+        "atan2",
+        "ceil",
+        "copysign",
+        "cos",
+        "cosh",
+        "exp",
+        "exp10",
+        "exp2",
+        "fabs",
+        "floor",
+        "fma",
+        "frexp",
+        "ldexp",
+        "llrint",
+        "llround",
+        "log",
+        "log10",
+        "log2",
+        "lrint",
+        "lround",
+        "modf",
+        "nearbyint",
+        "pow",
+        "powi",
+        "rint",
+        "round",
+        "sin",
+        "sincos",
+        "sincospi",
+        "sinh",
+        "sqrt",
+        "tan",
+        "tanh",
+    ];
+    FUNCTIONS.contains(&function)
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    #[rstest]
+    #[case("llvm.exp.f32", Path::Legacy, "call `__nv_expf` of libdevice instead")]
+    #[case(
+        "llvm.powi.f64.i32",
+        Path::Modern,
+        "call `__nv_powi` of libdevice instead"
+    )]
+    #[case("llvm.log2.f16", Path::Modern, "widen it to float")]
+    #[case("llvm.exp.v16f16", Path::Modern, "for each element")]
+    #[case("llvm.smax.i32", Path::Legacy, "`Dialect::Latest`")]
+    #[case("llvm.vector.reduce.add.v4i32", Path::Legacy, "`Dialect::Latest`")]
+    #[case("llvm.x86.sse2.pause", Path::Modern, "write it out")]
+    #[case("llvm.coro.begin", Path::Legacy, "write it out")]
+    fn what_has_no_code_is_refused_with_a_way_out(
+        #[case] name: &str,
+        #[case] path: Path,
+        #[case] way: &str,
+    ) {
+        let (_, hint) = judge(name, path).unwrap();
+        assert!(hint.contains(way), "{hint}");
+    }
+
+    #[rstest]
+    #[case("llvm.sqrt.f32")]
+    #[case("llvm.fma.v2f64")]
+    #[case("llvm.memcpy.p0i8.p1i8.i64")]
+    #[case("llvm.memcpy.p0.p1.i64")]
+    #[case("llvm.memset.p0s_struct.Foos.i64")]
+    #[case("llvm.masked.load.v4f32.p1v4f32")]
+    #[case("llvm.ctpop.i24")]
+    #[case("llvm.fma.v16f32")]
+    #[case("llvm.dbg.value")]
+    #[case("llvm.lifetime.start.p0i8")]
+    #[case("llvm.nvvm.barrier0")]
+    #[case("llvm.nvvm.of.a.later.library")]
+    #[case("my.function")]
+    fn what_both_compilers_take_or_newer_libraries_may_have_passes(#[case] name: &str) {
+        for path in [Path::Legacy, Path::Modern] {
+            assert_eq!(judge(name, path), None);
+        }
+    }
 }
