@@ -3,16 +3,19 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::{Diagnostic, snippet};
 
+mod died;
 mod driver;
 mod input;
 mod library;
 mod not_found;
 mod unresolved;
 
+pub use died::CompilerDied;
+use died::said;
 pub use driver::{DriverError, DriverProblem, NoDriver, PtxTooNew};
 pub use input::{DialectError, InvalidInput};
 pub(crate) use library::major_minor;
@@ -27,7 +30,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 ///
 /// `{}` is one paragraph that a person can act on. What a machine may want (the raw code of a
 /// library, its whole log, the options it was given) is in the fields.
-#[derive(Clone, PartialEq, thiserror::Error, Serialize)]
+#[derive(Clone, PartialEq, thiserror::Error, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Error {
@@ -157,6 +160,47 @@ pub enum Error {
     Forked {
         /// The process that used them.
         parent: u32,
+    },
+
+    /// The compiler ended the worker process that ran a job.
+    #[error(transparent)]
+    CompilerDied(Box<CompilerDied>),
+
+    /// A job was not done when its time was over; the worker process that ran it was ended.
+    #[error(
+        "{job} was not done after {after:?}, and its worker process was ended; give it a longer \
+         deadline, or less to compile"
+    )]
+    TimedOut {
+        /// The job.
+        job: String,
+        /// The time that it had.
+        after: std::time::Duration,
+    },
+
+    /// A job needed more memory than its worker process may have.
+    #[error(
+        "{job} needed more than the {} MiB of memory that a worker process may have{}; raise the \
+         ceiling, or compile less at once",
+        limit >> 20,
+        said(text)
+    )]
+    MemoryCeiling {
+        /// The job.
+        job: String,
+        /// The ceiling, in bytes.
+        limit: u64,
+        /// What the process wrote to its standard error, as far as its end was kept.
+        text: String,
+    },
+
+    /// No worker process could be started, or none answered.
+    #[error("no worker process: {problem}; {hint}")]
+    NoWorker {
+        /// What is wrong.
+        problem: String,
+        /// What to do.
+        hint: String,
     },
 
     /// The first call of a kernel waits for itself.

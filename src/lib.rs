@@ -32,6 +32,7 @@
 //! - [`nvvm`]: programs over libNVVM, their options, and the reader that looks at a module before the
 //!   library does.
 //! - [`nvrtc`]: programs in CUDA C++ over NVRTC.
+//! - `isolate` (feature): compiling in worker processes, which may die.
 //! - [`link`]: [`Linker`], from any mix of inputs to one cubin, over nvJitLink.
 //! - [`compile`]: compilations as plain values, and what runs them.
 //! - [`artifact`]: [`Ptx`], [`LtoIr`] and [`Cubin`], values that know what is in them.
@@ -71,6 +72,13 @@ pub mod gpu;
 mod guard;
 pub mod guide;
 mod hints;
+#[cfg(all(feature = "isolate", unix, not(loom)))]
+pub mod isolate;
+/// What a model checker looks at.
+#[cfg(all(test, loom))]
+mod isolate {
+    mod pool;
+}
 pub mod link;
 pub mod nvrtc;
 pub mod nvvm;

@@ -1,5 +1,7 @@
 //! What a compilation is made of.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::arch::Arch;
@@ -133,6 +135,46 @@ pub struct Input {
     /// The bytes.
     #[serde(with = "bytes")]
     pub bytes: Vec<u8>,
+}
+
+/// As in ``NVVM IR `k.ll` to PTX for sm_90``.
+impl fmt::Display for Job {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, names): (_, Vec<&str>) = match &self.source {
+            Source::Nvvm(nvvm) => (
+                "NVVM IR",
+                nvvm.modules
+                    .iter()
+                    .map(|module| module.name.as_str())
+                    .collect(),
+            ),
+            Source::Cpp(cpp) => ("CUDA C++", vec![cpp.name.as_str()]),
+            Source::Link(link) => (
+                "the link of",
+                link.inputs
+                    .iter()
+                    .map(|input| input.name.as_str())
+                    .collect(),
+            ),
+        };
+        f.write_str(what)?;
+        match names.as_slice() {
+            [] => f.write_str(" of nothing")?,
+            [one] => write!(f, " `{one}`")?,
+            [first, others @ ..] => write!(f, " `{first}` and {} more", others.len())?,
+        }
+        let arch = match &self.source {
+            Source::Nvvm(nvvm) => nvvm.options.arch,
+            Source::Cpp(cpp) => cpp.options.arch,
+            Source::Link(link) => link.arch,
+        };
+        let emit = match self.emit {
+            Emit::Ptx => "PTX",
+            Emit::LtoIr => "LTO IR",
+            Emit::Cubin => "a cubin",
+        };
+        write!(f, " to {emit} for {arch}")
+    }
 }
 
 impl Job {

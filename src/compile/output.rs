@@ -65,4 +65,16 @@ impl Output {
             Output::Cubin(cubin) => cubin.diagnostics(),
         }
     }
+
+    /// The same, with more that was said.
+    #[cfg(all(feature = "isolate", unix, not(loom)))]
+    pub(crate) fn saying(self, more: impl IntoIterator<Item = Diagnostic>) -> Self {
+        let mut said = self.diagnostics().to_vec();
+        said.extend(more);
+        match self {
+            Output::Ptx(ptx) => Output::Ptx(ptx.with_diagnostics(said)),
+            Output::LtoIr(lto) => Output::LtoIr(lto.with_diagnostics(said)),
+            Output::Cubin(cubin) => Output::Cubin(cubin.with_diagnostics(said)),
+        }
+    }
 }

@@ -25,7 +25,7 @@ pub enum DriverProblem {
 }
 
 /// A driver, or a device, that is not there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct NoDriver {
     /// Which of the ways.
@@ -53,7 +53,7 @@ impl From<NoDriver> for Error {
 }
 
 /// PTX that is newer than the driver reads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PtxTooNew {
     /// The version of the PTX.
@@ -98,7 +98,7 @@ impl From<PtxTooNew> for Error {
 }
 
 /// A call into the driver that returned an error.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DriverError {
     /// The function that returned it, as in `cuLibraryLoadData`.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Error, Library};
 use crate::arch::Arch;
@@ -10,7 +10,7 @@ use crate::diagnostic::Snippet;
 use crate::diagnostic::snippet::of_line;
 
 /// An input that was refused before any library saw it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InvalidInput {
     /// The input, by the name it was given under.
     pub input: String,
@@ -71,7 +71,7 @@ fn write_snippet(
 }
 
 /// A module in IR that is newer than what libNVVM reads for an architecture.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DialectError {
     /// The module, by the name it was added under.
     pub module: String,

@@ -81,7 +81,7 @@ impl fmt::Display for Stage {
 }
 
 /// A call into one of NVIDIA's libraries that returned an error.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LibraryError {
     /// What was being done.
     pub stage: Stage,

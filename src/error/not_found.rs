@@ -3,12 +3,12 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Error;
 
 /// A part of the toolkit that was found nowhere.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NotFound {
     /// The part, as in `libNVVM` or `libdevice`.
     pub part: String,
@@ -19,7 +19,7 @@ pub struct NotFound {
 }
 
 /// One place where a part of the toolkit was looked for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
     /// The file, or the name given to the system's loader.
     pub path: PathBuf,

@@ -2,13 +2,13 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{Error, Library};
 use crate::diagnostic::Diagnostic;
 
 /// A result refers to names that nothing defines and that no one said another link brings.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Unresolved {
     /// What refers to them, as in `PTX`.
@@ -22,7 +22,7 @@ pub struct Unresolved {
 }
 
 /// A name that nothing defines.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnresolvedSymbol {
     /// The name.

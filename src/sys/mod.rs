@@ -13,6 +13,8 @@ pub mod cuda;
 mod nvjitlink;
 mod nvrtc;
 mod nvvm;
+#[cfg(all(feature = "isolate", unix, not(loom)))]
+pub(crate) mod process;
 mod table;
 
 pub use nvjitlink::NvJitLink;

@@ -59,7 +59,7 @@ impl Builder {
         self.file(Part::Libdevice, file)
     }
 
-    fn file(mut self, part: Part, file: impl Into<PathBuf>) -> Self {
+    pub(super) fn file(mut self, part: Part, file: impl Into<PathBuf>) -> Self {
         self.request.files.insert(part, file.into());
         self
     }

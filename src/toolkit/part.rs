@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::environment::Platform;
 
@@ -11,7 +11,7 @@ use super::environment::Platform;
 pub(super) const EXPLICIT: &str = "CUDA_PROGRAM_TOOLKIT";
 
 /// A part of the CUDA toolkit that this crate uses.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Part {

@@ -104,6 +104,17 @@ impl Toolkit {
         Builder::default()
     }
 
+    /// The toolkit of these files, and of nothing else.
+    #[cfg(all(feature = "isolate", unix, not(loom)))]
+    pub(crate) fn of_files(files: &std::collections::BTreeMap<Part, PathBuf>) -> Result<Self> {
+        files
+            .iter()
+            .fold(Self::builder().only(), |builder, (&part, path)| {
+                builder.file(part, path)
+            })
+            .build()
+    }
+
     pub(super) fn new(environment: Environment, request: Request) -> Self {
         Self {
             inner: Arc::new(Inner {
