@@ -91,12 +91,12 @@ mod tests {
             code: None,
             stderr: "one\ntwo\nthree\nLLVM ERROR: four\n".to_owned(),
         };
-        insta::assert_snapshot!(died, @"");
+        insta::assert_snapshot!(died, @"NVVM IR `k.ll` to PTX ended its worker process by SIGABRT (it said: two / three / LLVM ERROR: four); the compiler cannot take this input, and everything else goes on: change the input, or try another version of the compiler");
         died.signal = Some(9);
         died.stderr.clear();
-        insta::assert_snapshot!(died, @"");
+        insta::assert_snapshot!(died, @"NVVM IR `k.ll` to PTX ended its worker process by SIGKILL; something killed it from outside, as the system does where memory is short: run fewer at once, or set a ceiling of memory");
         died.signal = None;
         died.code = Some(1);
-        insta::assert_snapshot!(died, @"");
+        insta::assert_snapshot!(died, @"NVVM IR `k.ll` to PTX ended its worker process with status 1; the compiler cannot take this input, and everything else goes on: change the input, or try another version of the compiler");
     }
 }

@@ -11,7 +11,8 @@ use crate::diagnostic::Diagnostic;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Unresolved {
-    /// What refers to them, as in `PTX`.
+    /// What refers to them, as in `PTX`; `artifact` in serde, where an error's `kind` is another thing.
+    #[serde(rename = "artifact")]
     pub kind: String,
     /// The names, in the order of the result.
     pub symbols: Vec<UnresolvedSymbol>,

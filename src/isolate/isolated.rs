@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::message::{self, Reply, Request, Setup};
 use super::options::Options;
 use super::pool::Pool;
-use super::process::{Outcome, Process, signal_and_code};
+use super::process::{NotStarted, Outcome, Process, signal_and_code};
 use super::program;
 use crate::compile::{Compiler, Emit, Job, Output, Source};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -162,9 +162,10 @@ impl Compiler for Isolated {
             let was_used = process.used;
             match process.ask(&request, inner.options.deadline) {
                 Outcome::Answer(answer, said) => {
-                    let Ok(Reply(result)) = message::read(&answer) else {
-                        return Err(inner.died(job, process, None, said));
-                    };
+                    let Reply(result) = message::read(&answer).map_err(|e| {
+                        inner.counts.died.fetch_add(1, Ordering::Relaxed);
+                        no_answer(job, &e)
+                    })?;
                     process.used = true;
                     lease.worker = Some(process);
                     return inner.finish(job, result, &said);
@@ -203,7 +204,12 @@ impl Inner {
         let setup = Setup {
             memory: self.options.memory,
         };
-        let process = Process::start(&program, &setup)?;
+        let process = match Process::start(&program, &setup) {
+            // Killed before it said a word: the next may have more luck.
+            Err(NotStarted::Killed) => Process::start(&program, &setup),
+            other => other,
+        }
+        .map_err(|e| e.of(&program))?;
         self.counts.started.fetch_add(1, Ordering::Relaxed);
         tracing::debug!(process = process.id(), program = %program.display(), "worker started");
         Ok(process)
@@ -281,6 +287,15 @@ impl Inner {
             }))),
             (result, _) => result,
         }
+    }
+}
+
+/// What came back is no answer.
+fn no_answer(job: &Job, e: &std::io::Error) -> Error {
+    Error::NoWorker {
+        problem: format!("what one answered to {job} cannot be read: {e}"),
+        hint: "let the program that is the worker be built with this version of the crate"
+            .to_owned(),
     }
 }
 

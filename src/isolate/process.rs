@@ -43,22 +43,43 @@ pub(super) enum Outcome {
     TimedOut,
 }
 
-impl Process {
-    /// Starts a worker and waits until it says that it is one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::NoWorker`] where the program does not start or is no worker.
-    pub(super) fn start(program: &Path, setup: &Setup) -> Result<Self> {
-        let no_worker = |problem: String| Error::NoWorker {
+/// Why a worker did not start.
+#[derive(Debug)]
+pub(super) enum NotStarted {
+    /// It was killed from outside (`SIGKILL`).
+    Killed,
+    /// As it says.
+    Because(String),
+}
+
+impl NotStarted {
+    /// The error, for the program that was to be the worker.
+    pub(super) fn of(self, program: &Path) -> Error {
+        let problem = match self {
+            NotStarted::Killed => "it was killed from outside as it started, twice".to_owned(),
+            NotStarted::Because(problem) => problem,
+        };
+        Error::NoWorker {
             problem: format!("{}: {problem}", program.display()),
             hint:
                 "name a program that calls `cuda_program::isolate::init()` at the top of `main`, \
                    built with this version of the crate"
                     .to_owned(),
-        };
-        let cannot = |e: io::Error| no_worker(format!("it does not start: {e}"));
-        let (ours, theirs) = UnixStream::pair().map_err(cannot)?;
+        }
+    }
+}
+
+impl From<io::Error> for NotStarted {
+    fn from(e: io::Error) -> Self {
+        NotStarted::Because(format!("it does not start: {e}"))
+    }
+}
+
+impl Process {
+    /// Starts a worker and waits until it says that it is one.
+    pub(super) fn start(program: &Path, setup: &Setup) -> Result<Self, NotStarted> {
+        let because = |problem: String| Err(NotStarted::Because(problem));
+        let (ours, theirs) = UnixStream::pair()?;
         let mut child = Command::new(program)
             .args(ARGUMENTS)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
@@ -66,12 +87,11 @@ impl Process {
             .stderr(Stdio::piped())
             // A signal for the owner's whole group, as from a terminal, is not for it.
             .process_group(0)
-            .spawn()
-            .map_err(cannot)?;
+            .spawn()?;
         let Some(stderr) = child.stderr.take() else {
             _ = child.kill();
             _ = child.wait();
-            return Err(no_worker("its standard error is not caught".to_owned()));
+            return because("its standard error is not caught".to_owned());
         };
         let mut process = Process {
             child,
@@ -80,25 +100,25 @@ impl Process {
             owner: std::process::id(),
             used: false,
         };
-        rustix::io::ioctl_fionbio(&process.stderr, true).map_err(|e| cannot(e.into()))?;
-        let setup = message::frame(setup).map_err(cannot)?;
-        match process.ask(&setup, START) {
+        rustix::io::ioctl_fionbio(&process.stderr, true).map_err(io::Error::from)?;
+        match process.ask(&message::frame(setup)?, START) {
             Outcome::Answer(answer, _) => match message::read::<Hello>(&answer) {
                 Ok(hello) if hello.version == message::VERSION => Ok(process),
-                Ok(hello) => Err(no_worker(format!(
+                Ok(hello) => because(format!(
                     "it has version {} of the crate, and this is {}",
                     hello.version,
                     message::VERSION
-                ))),
-                Err(e) => Err(no_worker(format!("it answers what no worker does: {e}"))),
+                )),
+                Err(e) => because(format!("it answers what no worker does: {e}")),
             },
+            Outcome::Died(Some(status), _) if status.signal() == Some(9) => Err(NotStarted::Killed),
             Outcome::Died(status, said) => {
                 let how = status.map_or_else(String::new, |status| format!(" ({status})"));
                 let said = said.trim();
                 let said = if said.is_empty() { "nothing" } else { said };
-                Err(no_worker(format!("it ended at once{how} and said {said}")))
+                because(format!("it ended at once{how} and said {said}"))
             }
-            Outcome::TimedOut => Err(no_worker(format!("it did not answer for {START:?}"))),
+            Outcome::TimedOut => because(format!("it did not answer for {START:?}")),
         }
     }
 

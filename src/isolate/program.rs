@@ -139,9 +139,9 @@ mod tests {
     #[test]
     fn without_a_worker_the_error_says_how_to_have_one() {
         let error = nothing().find().unwrap_err();
-        insta::assert_snapshot!(error, @"");
+        insta::assert_snapshot!(error, @"no worker process: this program did not call `cuda_program::isolate::init()`, and there is no `cuda-program` beside it or on the PATH; call `cuda_program::isolate::init()` at the top of `main`, or install the program `cuda-program` and name it in CUDA_PROGRAM_WORKER");
         let mut wrong = nothing();
         wrong.named = Some("/no/where".into());
-        insta::assert_snapshot!(wrong.find().unwrap_err(), @"");
+        insta::assert_snapshot!(wrong.find().unwrap_err(), @"no worker process: there is no file /no/where, which the options name; correct the path, or leave it out and the worker is looked for");
     }
 }

@@ -33,9 +33,9 @@ pub fn run(workspace: &Workspace, arguments: &[OsString]) -> Result<()> {
     })
 }
 
-/// Last, so that the output closes as that of a plain `cargo test` does. The cache is no default.
+/// Last, so that the output closes as that of a plain `cargo test` does. The cache and the workers are no defaults.
 fn all_tests(arguments: &[OsString]) -> Cargo {
-    let line = "test --workspace --features cuda-program/cache-disk";
+    let line = "test --workspace --features cuda-program/cache-disk,cuda-program/isolate";
     Cargo::new(line.split(' ')).passing(arguments)
 }
 
@@ -75,7 +75,7 @@ mod tests {
     fn the_tests_run_as_by_a_plain_cargo_test_with_the_cache() {
         assert_eq!(
             all_tests(&[]).line(),
-            "cargo test --workspace --features cuda-program/cache-disk"
+            "cargo test --workspace --features cuda-program/cache-disk,cuda-program/isolate"
         );
     }
 
@@ -84,7 +84,7 @@ mod tests {
         let line = all_tests(&["--nocapture".into(), "name".into()]).line();
         assert_eq!(
             line,
-            "cargo test --workspace --features cuda-program/cache-disk -- --nocapture name"
+            "cargo test --workspace --features cuda-program/cache-disk,cuda-program/isolate -- --nocapture name"
         );
     }
 
