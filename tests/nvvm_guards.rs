@@ -361,3 +361,56 @@ fn debug_information_of_two_units_is_refused_with_a_way_out() {
         "{error}"
     );
 }
+
+/// A kernel with a parameter of a type, and a pointer to write to.
+fn kernel_of(parameter: &str) -> String {
+    format!(
+        "{TARGET}define void @k({parameter} %a, i32* %p) {{\n  store i32 1, i32* %p\n  ret void\n}}\n{}",
+        ending(&[(&format!("void ({parameter}, i32*)*"), "k")])
+    )
+}
+
+#[rstest]
+#[case("i7", "of the type i7")]
+#[case("i65", "of the type i65")]
+#[case("i256", "of the type i256")]
+#[case("{i96, i32}", "that holds the type i96")]
+#[case("[2 x i65]", "that holds the type i65")]
+#[case("fp128", "of the type fp128")]
+#[case("x86_fp80", "of the type x86_fp80")]
+#[case("metadata", "of the type metadata")]
+fn a_kernel_with_a_parameter_that_no_gpu_has_is_refused_with_the_type(
+    #[case] parameter: &str,
+    #[case] says: &str,
+    #[values("12.4", NEWEST)] version: &str,
+) {
+    let options = Options::new(Arch::SM_90);
+    let said = refusal(version, kernel_of(parameter).as_bytes(), &options);
+    assert!(
+        said.starts_with("m:3: the kernel `k` has a parameter"),
+        "{said}"
+    );
+    assert!(said.contains(says), "{said}");
+}
+
+#[rstest]
+#[case("i96")]
+#[case("i24")]
+#[case("x86_fp80")]
+fn the_newer_compiler_gets_no_such_parameter_either(#[case] parameter: &str) {
+    let options = Options::new(Arch::SM_100);
+    let said = refusal(NEWEST, kernel_of(parameter).as_bytes(), &options);
+    assert!(said.contains("which no GPU has"), "{said}");
+}
+
+#[rstest]
+#[case("i1", Arch::SM_90)]
+#[case("i128", Arch::SM_90)]
+#[case("half", Arch::SM_90)]
+#[case("{i8, [3 x i24]}", Arch::SM_90)]
+#[case("<4 x float>", Arch::SM_90)]
+#[case("{i96, i32}", Arch::SM_100)]
+fn a_kernel_with_parameters_that_gpus_have_compiles(#[case] parameter: &str, #[case] arch: Arch) {
+    let ptx = compile(NEWEST, kernel_of(parameter).as_bytes(), &Options::new(arch));
+    assert_eq!(ptx.kernels().len(), 1);
+}

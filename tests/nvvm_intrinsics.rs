@@ -50,6 +50,23 @@ fn an_intrinsic_without_code_is_refused_by_name_and_line_with_a_way_out(
 }
 
 #[rstest]
+#[case("\"llvm\\2Eexp.f32\"", "float", "llvm.exp.f32")]
+#[case("\"\\6Clvm.exp.f32\"", "float", "llvm.exp.f32")]
+#[case("llvm.bswap.i24", "i24", "llvm.bswap.i24")]
+#[case("llvm.sqrt.f128", "fp128", "llvm.sqrt.f128")]
+#[case("llvm.floor.ppcf128", "ppc_fp128", "llvm.floor.ppcf128")]
+fn a_name_with_escapes_and_types_that_no_gpu_has_are_looked_at_too(
+    #[case] intrinsic: &str,
+    #[case] ty: &str,
+    #[case] name: &str,
+    #[values("12.4", NEWEST)] version: &str,
+) {
+    let error = compile(version, intrinsic, ty, &Options::new(Arch::SM_90)).unwrap_err();
+    let said = error.to_string();
+    assert!(said.starts_with(&format!("m:5: `{name}`")), "{said}");
+}
+
+#[rstest]
 #[case("llvm.sqrt.f32", "float")]
 #[case("llvm.fabs.f64", "double")]
 #[case("llvm.ctpop.v16i32", "<16 x i32>")]

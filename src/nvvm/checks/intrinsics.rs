@@ -8,9 +8,11 @@ use crate::nvvm::reader::ModuleInfo;
 use table::{Said, Table};
 
 /// Refuses the first intrinsic that the compiler of this path has no code for.
-pub(super) fn check(info: &ModuleInfo, path: Path) -> Result<(), Refusal> {
+///
+/// The oldest library has less.
+pub(super) fn check(info: &ModuleInfo, path: Path, first: bool) -> Result<(), Refusal> {
     for intrinsic in &info.intrinsics {
-        if let Some((problem, hint)) = judge(&intrinsic.name, path) {
+        if let Some((problem, hint)) = judge(&intrinsic.name, path, first) {
             let problem = format!("`{}` {problem}", intrinsic.name);
             return Err(Refusal::new(problem, hint).at(intrinsic.line));
         }
@@ -29,12 +31,16 @@ const MARKS: [&str; 6] = [
 ];
 
 /// What speaks against an intrinsic, and what to use instead. This is the one place that decides.
-fn judge(name: &str, path: Path) -> Option<(&'static str, String)> {
+fn judge(name: &str, path: Path, first: bool) -> Option<(&'static str, String)> {
     let name = name.strip_prefix("llvm.")?;
     if MARKS.iter().any(|mark| name.starts_with(mark)) {
         return None;
     }
     match Table::of(path).says(name) {
+        Said::Taken if first && Table::first().says(name) == Said::Refused => Some((
+            "is none that libNVVM of CUDA 12.0 has code for",
+            "take a newer libNVVM, or write it out in instructions".to_owned(),
+        )),
         Said::Taken => None,
         // Newer libraries have more of them, and what comes back of an older one is looked at.
         Said::Nothing if name.starts_with("nvvm.") => None,
@@ -136,6 +142,11 @@ mod tests {
     )]
     #[case("llvm.log2.f16", Path::Modern, "widen it to float")]
     #[case("llvm.exp.v16f16", Path::Modern, "for each element")]
+    #[case("llvm.umul.with.overflow.i65", Path::Legacy, "write it out")]
+    #[case("llvm.smul.with.overflow.i300", Path::Legacy, "write it out")]
+    #[case("llvm.bswap.i40", Path::Legacy, "write it out")]
+    #[case("llvm.sqrt.f128", Path::Legacy, "")]
+    #[case("llvm.minnum.ppcf128", Path::Legacy, "write it out")]
     #[case("llvm.smax.i32", Path::Legacy, "`Dialect::Latest`")]
     #[case("llvm.vector.reduce.add.v4i32", Path::Legacy, "`Dialect::Latest`")]
     #[case("llvm.x86.sse2.pause", Path::Modern, "write it out")]
@@ -145,8 +156,15 @@ mod tests {
         #[case] path: Path,
         #[case] way: &str,
     ) {
-        let (_, hint) = judge(name, path).unwrap();
+        let (_, hint) = judge(name, path, false).unwrap();
         assert!(hint.contains(way), "{hint}");
+    }
+
+    #[test]
+    fn what_the_oldest_library_alone_dies_of_is_refused_for_it_alone() {
+        let judged = |first| judge("llvm.stacksave", Path::Legacy, first);
+        assert_eq!(judged(false), None);
+        assert!(judged(true).unwrap().0.contains("CUDA 12.0"));
     }
 
     #[rstest]
@@ -156,7 +174,7 @@ mod tests {
     #[case("llvm.memcpy.p0.p1.i64")]
     #[case("llvm.memset.p0s_struct.Foos.i64")]
     #[case("llvm.masked.load.v4f32.p1v4f32")]
-    #[case("llvm.ctpop.i24")]
+    #[case("llvm.ctpop.v16i64")]
     #[case("llvm.fma.v16f32")]
     #[case("llvm.dbg.value")]
     #[case("llvm.lifetime.start.p0i8")]
@@ -165,7 +183,7 @@ mod tests {
     #[case("my.function")]
     fn what_both_compilers_take_or_newer_libraries_may_have_passes(#[case] name: &str) {
         for path in [Path::Legacy, Path::Modern] {
-            assert_eq!(judge(name, path), None);
+            assert_eq!(judge(name, path, false), None);
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::arch::Arch;
 use crate::error::Result;
 use crate::nvvm::modules::{Module, Modules};
 use crate::nvvm::probe;
-use crate::nvvm::reader::Symbol;
+use crate::nvvm::reader::{OddParameter, Symbol};
 
 /// Refuses a kernel that returns something.
 pub(super) fn returns(kernel: &Symbol) -> Result<(), Refusal> {
@@ -43,12 +43,35 @@ pub(super) fn parameters(kernel: &Symbol, situation: &Situation<'_>) -> Result<(
     .at(kernel.line))
 }
 
+/// Refuses a kernel with a parameter that GPUs have no registers for: a compiler ends the process over
+/// most, and writes PTX that no assembler reads for the others.
+pub(super) fn parameter_types(kernel: &Symbol, path: Path) -> Result<(), Refusal> {
+    let fatal = |odd: &&OddParameter| match path {
+        Path::Legacy => true,
+        // There every integer is taken that is wider than the widest register, and part of any other.
+        Path::Modern => !odd.inside && odd.bits.is_some_and(|bits| bits <= 128),
+    };
+    let Some(odd) = kernel.odd_parameter.as_ref().filter(fatal) else {
+        return Ok(());
+    };
+    Err(Refusal::new(
+        format!(
+            "the kernel `{}` has a parameter {} the type {}, which no GPU has",
+            kernel.name_lossy(),
+            if odd.inside { "that holds" } else { "of" },
+            odd.name
+        ),
+        "pass an integer of 8, 16, 32, 64 or 128 bits, a half, float or double, or a pointer to the \
+         data",
+    )
+    .at(kernel.line))
+}
+
 const LARGE: u64 = 32_764;
 
 fn limit(situation: &Situation<'_>) -> u64 {
     const SMALL: u64 = 4096;
-    let first = situation.nvvm.library.major_minor() == Some((12, 0));
-    if first || situation.options.arch < Arch::SM_70 {
+    if situation.is_first() || situation.options.arch < Arch::SM_70 {
         SMALL
     } else {
         LARGE

@@ -57,6 +57,11 @@ impl<'a> Situation<'a> {
         self.nvvm.api.ir_version().ok()
     }
 
+    /// Whether the library is that of CUDA 12.0, the oldest that is taken.
+    pub(super) fn is_first(&self) -> bool {
+        self.nvvm.library.major_minor() == Some((12, 0))
+    }
+
     /// Whether the library is one of CUDA 12 before 12.9, by the debug metadata that it reads.
     fn older(&self) -> bool {
         self.nvvm
@@ -76,7 +81,7 @@ pub(in crate::nvvm) fn program(situation: &Situation<'_>, modules: &[Module]) ->
 }
 
 fn one(situation: &Situation<'_>, info: &ModuleInfo, lazy: bool) -> Result<(), Refusal> {
-    intrinsics::check(info, situation.path)?;
+    intrinsics::check(info, situation.path, situation.is_first())?;
     for assembly in &info.assembly {
         assembly::here(assembly, situation.path, situation.older())?;
     }
@@ -89,6 +94,7 @@ fn one(situation: &Situation<'_>, info: &ModuleInfo, lazy: bool) -> Result<(), R
     for kernel in info.kernels() {
         kernels::returns(kernel)?;
         kernels::parameters(kernel, situation)?;
+        kernels::parameter_types(kernel, situation.path)?;
     }
     Ok(())
 }

@@ -39,6 +39,6 @@ mod uses;
 pub use info::{DebugCycle, Malformed, Modern, ModuleInfo, ModuleKind, NvvmIrVersion, Producer};
 pub use kind::{InputKind, kind_of};
 pub use look::{LookError, look};
-pub use symbol::{Linkage, Symbol, SymbolKind};
+pub use symbol::{Linkage, OddParameter, Symbol, SymbolKind};
 pub(super) use text::{Flags, Places, places};
 pub use uses::{Assembly, Intrinsic, OperandType};

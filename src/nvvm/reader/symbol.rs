@@ -26,8 +26,22 @@ pub struct Symbol {
     /// Of a function: the bytes of its parameters, laid out as those of a kernel; none where that is
     /// not known.
     pub parameter_bytes: Option<u64>,
+    /// Of a function: the first of its parameters' types that a kernel cannot have, if one is.
+    pub odd_parameter: Option<OddParameter>,
     /// The line of its name, from 1, in text.
     pub line: Option<u32>,
+}
+
+/// A type in a function's parameters that GPUs have no registers for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct OddParameter {
+    /// The type, as in `i24` or `fp128`.
+    pub name: String,
+    /// Of an integer its bits, of what is no number 0; none of a float.
+    pub bits: Option<u64>,
+    /// Whether it lies in a structure, an array or a vector.
+    pub inside: bool,
 }
 
 impl Symbol {

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use super::symbol::OddParameter;
+
 /// A type; others are named by their place in the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Type {
@@ -98,6 +100,37 @@ impl Types {
             end = padded(end, align)?.checked_add(size)?;
         }
         Some(end)
+    }
+
+    /// The first type in a kernel's parameters that GPUs have no registers for.
+    pub(super) fn odd_parameter(
+        &self,
+        mut parameters: impl Iterator<Item = usize>,
+    ) -> Option<OddParameter> {
+        parameters.find_map(|parameter| {
+            let mut left = MOST;
+            self.odd(parameter, false, DEEPEST, &mut left)
+        })
+    }
+
+    fn odd(&self, at: usize, inside: bool, depth: usize, left: &mut u32) -> Option<OddParameter> {
+        *left = left.checked_sub(1)?;
+        let depth = depth.checked_sub(1)?;
+        let odd = |bits: Option<u64>, name: String| Some(OddParameter { name, bits, inside });
+        match self.get(at)? {
+            Type::Integer(1 | 8 | 16 | 32 | 64 | 128) | Type::Float(16 | 32 | 64) => None,
+            // Part of a larger thing, it is so many bytes of it.
+            Type::Integer(0..=64) if inside => None,
+            Type::Integer(bits) => odd(Some(*bits), format!("i{bits}")),
+            Type::Float(bits) => odd(None, format!("fp{bits}")),
+            Type::Array(_, of) | Type::Vector(_, of) => self.odd(*of, true, depth, left),
+            Type::Struct { fields, .. } => fields
+                .iter()
+                .find_map(|field| self.odd(*field, true, depth, left)),
+            Type::Metadata => odd(Some(0), "metadata".to_owned()),
+            Type::Other if !inside => odd(Some(0), "x86_fp80, x86_mmx, token or label".to_owned()),
+            _ => None,
+        }
     }
 
     /// A structure, by its place, that holds itself by value.

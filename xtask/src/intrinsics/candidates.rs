@@ -3,8 +3,11 @@
 /// The list: names of LLVM's and NVVM IR's documents, with their types.
 const LIST: &str = include_str!("candidates.txt");
 
-const FLOATS: [&str; 4] = ["f16", "bf16", "f32", "f64"];
-const INTEGERS: [&str; 6] = ["i1", "i8", "i16", "i32", "i64", "i128"];
+const FLOATS: [&str; 6] = ["f16", "bf16", "f32", "f64", "f80", "f128"];
+/// Those that GPUs have registers for, and one for each kind of the others.
+const INTEGERS: [&str; 11] = [
+    "i1", "i4", "i8", "i16", "i24", "i32", "i48", "i64", "i96", "i128", "i256",
+];
 const FLOAT_VECTORS: [&str; 12] = [
     "v2f16", "v4f16", "v8f16", "v2bf16", "v4bf16", "v2f32", "v3f32", "v4f32", "v8f32", "v2f64",
     "v3f64", "v4f64",
@@ -22,6 +25,8 @@ pub struct Candidate {
     arguments: Vec<String>,
     /// What `T` stands for, if for anything.
     t: String,
+    /// Where it is called so, if not everywhere.
+    only: Option<Pointers>,
 }
 
 /// All of them, in the order of the list.
@@ -38,6 +43,13 @@ fn line(line: &str) -> Vec<Candidate> {
     let (set, signature, names) = (part(), part(), part());
     let (result, arguments) = signature.split_once(" (").expect("a signature");
     let arguments: Vec<String> = split(arguments.trim_end_matches(')'));
+    let (set, only) = match set.strip_suffix("typed") {
+        Some(rest) => (rest.trim_end(), Some(Pointers::Typed)),
+        None => match set.strip_suffix("opaque") {
+            Some(rest) => (rest.trim_end(), Some(Pointers::Opaque)),
+            None => (set, None),
+        },
+    };
     let mut candidates = Vec::new();
     for name in names.split_whitespace().flat_map(braces) {
         for t in types(set) {
@@ -50,6 +62,7 @@ fn line(line: &str) -> Vec<Candidate> {
                 result: result.to_owned(),
                 arguments: arguments.clone(),
                 t: t.to_owned(),
+                only,
             });
         }
     }
@@ -141,6 +154,11 @@ pub enum Pointers {
 }
 
 impl Candidate {
+    /// Whether it is called so where pointers are these.
+    pub fn is_for(&self, pointers: Pointers) -> bool {
+        self.only.is_none_or(|only| only == pointers)
+    }
+
     /// Whether there is a second module to try: some have code for fast arithmetic alone.
     pub fn may_be_fast(&self) -> bool {
         let result = if self.result == "T" {
@@ -255,6 +273,8 @@ impl Candidate {
             "bf16" => "bfloat".to_owned(),
             "f32" => "float".to_owned(),
             "f64" => "double".to_owned(),
+            "f80" => "x86_fp80".to_owned(),
+            "f128" => "fp128".to_owned(),
             _ => self.pointer(ty, pointers).unwrap_or_else(|| ty.to_owned()),
         }
     }

@@ -23,7 +23,7 @@ use crate::toolkit;
 use crate::workspace::Workspace;
 use candidates::Candidate;
 use table::{Answers, Verdict};
-use trial::{COMPILERS, Path};
+use trial::{COMPILERS, Compiler, Path};
 
 /// Tries candidates on every compiler, and writes the tables or compares them; or is one of the
 /// processes that do so.
@@ -54,7 +54,7 @@ fn draw(candidates: Vec<Candidate>, count: usize) -> Vec<Candidate> {
 type Verdicts = BTreeMap<String, Verdict>;
 
 /// What is done with the verdicts on each path.
-type Then = fn(&std::path::Path, Path, &Verdicts) -> Result<()>;
+type Then = fn(&std::path::Path, &str, &Verdicts) -> Result<()>;
 
 fn tables(workspace: &Workspace, candidates: &[Candidate], then: Then) -> Result<()> {
     let all: Vec<_> = toolkit::all().collect();
@@ -66,31 +66,60 @@ fn tables(workspace: &Workspace, candidates: &[Candidate], then: Then) -> Result
     );
     let answers = everywhere(workspace, candidates)?;
     for path in Path::BOTH {
-        let verdicts = verdicts(path, candidates, &answers);
-        report(path, &verdicts);
-        let name = match path {
-            Path::Legacy => "legacy.txt",
-            Path::Modern => "modern.txt",
-        };
-        let folder = workspace.root().join("src/nvvm/checks/intrinsics");
-        then(&folder.join(name), path, &verdicts)?;
+        let all = verdicts(path, candidates, &answers, |compiler| {
+            compiler.path == path && !compiler.is_first()
+        });
+        report(path, &all);
+        then(&file(workspace, name(path)), &table::title(path), &all)?;
     }
-    Ok(())
+    // What the oldest library alone dies of is kept apart, so that it is taken by all others.
+    let later = verdicts(Path::Legacy, candidates, &answers, |compiler| {
+        compiler.path == Path::Legacy && !compiler.is_first()
+    });
+    let mut first = verdicts(Path::Legacy, candidates, &answers, Compiler::is_first);
+    first.retain(|name, verdict| {
+        *verdict == Verdict::Refused && later.get(name) == Some(&Verdict::Taken)
+    });
+    then(
+        &file(workspace, "first.txt"),
+        "what that of CUDA 12.0 has no code for, though later ones have",
+        &first,
+    )
 }
 
-fn verdicts(path: Path, candidates: &[Candidate], answers: &[Answers]) -> Verdicts {
-    let on_path = |n: usize| {
+fn file(workspace: &Workspace, name: &str) -> std::path::PathBuf {
+    workspace
+        .root()
+        .join("src/nvvm/checks/intrinsics")
+        .join(name)
+}
+
+fn name(path: Path) -> &'static str {
+    match path {
+        Path::Legacy => "legacy.txt",
+        Path::Modern => "modern.txt",
+    }
+}
+
+fn verdicts(
+    path: Path,
+    candidates: &[Candidate],
+    answers: &[Answers],
+    of: impl Fn(&Compiler) -> bool,
+) -> Verdicts {
+    let given = |n: usize| {
         let answers = COMPILERS.iter().zip(answers);
         answers
-            .filter(|(compiler, _)| compiler.path == path)
+            .filter(|(compiler, _)| of(compiler))
             .map(|(_, answers)| answers[n])
             .collect()
     };
     candidates
         .iter()
         .enumerate()
+        .filter(|(_, candidate)| candidate.is_for(path.pointers()))
         .map(|(n, candidate)| {
-            let verdict = table::verdict(&candidate.name, &on_path(n));
+            let verdict = table::verdict(&candidate.name, &given(n));
             (candidate.name.clone(), verdict)
         })
         .collect()
@@ -137,11 +166,11 @@ fn report(path: Path, verdicts: &Verdicts) {
     );
 }
 
-fn write(file: &std::path::Path, path: Path, verdicts: &Verdicts) -> Result<()> {
-    std::fs::write(file, table::write(path, verdicts)).map_err(Error::io("write", file))
+fn write(file: &std::path::Path, title: &str, verdicts: &Verdicts) -> Result<()> {
+    std::fs::write(file, table::write(title, verdicts)).map_err(Error::io("write", file))
 }
 
-fn compare(file: &std::path::Path, _: Path, verdicts: &Verdicts) -> Result<()> {
+fn compare(file: &std::path::Path, _: &str, verdicts: &Verdicts) -> Result<()> {
     let there = std::fs::read_to_string(file).map_err(Error::io("read", file))?;
     let differences = table::differences(verdicts, &table::read(&there));
     if differences.is_empty() {

@@ -32,9 +32,18 @@ pub fn verdict(name: &str, answers: &Answers) -> Verdict {
     }
 }
 
-/// The file for one of the two compilers: a line for each name, with the types that it is taken with
+/// What the table of a path is called.
+pub fn title(path: Path) -> String {
+    let of = match path {
+        Path::Legacy => "LLVM 7",
+        Path::Modern => "a current LLVM",
+    };
+    format!("of libNVVM's compiler of {of}")
+}
+
+/// The file for a table: a line for each name, with the types that it is taken with
 /// behind `+`, and those that it is refused with behind `-`; `.` stands for none.
-pub fn write(path: Path, verdicts: &BTreeMap<String, Verdict>) -> String {
+pub fn write(title: &str, verdicts: &BTreeMap<String, Verdict>) -> String {
     let mut families: BTreeMap<&str, [Vec<&str>; 2]> = BTreeMap::new();
     for (name, verdict) in verdicts {
         let (head, tail) = split(name);
@@ -45,13 +54,7 @@ pub fn write(path: Path, verdicts: &BTreeMap<String, Verdict>) -> String {
             Verdict::Unsaid => {}
         }
     }
-    let of = match path {
-        Path::Legacy => "LLVM 7",
-        Path::Modern => "a current LLVM",
-    };
-    let mut text = format!(
-        "# Intrinsics of libNVVM's compiler of {of}, written by `cargo xtask intrinsics`.\n"
-    );
+    let mut text = format!("# Intrinsics: {title}; written by `cargo xtask intrinsics`.\n");
     for (head, [taken, refused]) in families {
         if taken.is_empty() && refused.is_empty() {
             continue;
@@ -169,7 +172,7 @@ mod tests {
             ("nvvm.new", Verdict::Unsaid),
         ];
         let verdicts = verdicts.map(|(name, verdict)| (name.to_owned(), verdict));
-        let text = write(Path::Legacy, &BTreeMap::from(verdicts));
+        let text = write("told", &BTreeMap::from(verdicts));
         let lines: Vec<&str> = text.lines().skip(1).collect();
         assert_eq!(lines, ["ctpop + i32 - i128", "trap + ."]);
     }
@@ -181,7 +184,7 @@ mod tests {
             BTreeMap::from(verdicts.map(|(name, verdict)| (name.to_owned(), verdict)))
         };
         let taken = verdicts(Verdict::Taken);
-        let table = read(&write(Path::Modern, &taken));
+        let table = read(&write("told", &taken));
         assert_eq!(table, taken);
         assert_eq!(differences(&taken, &table), Vec::<String>::new());
         let refused = verdicts(Verdict::Refused);

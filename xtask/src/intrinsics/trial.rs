@@ -26,6 +26,14 @@ pub enum Path {
 impl Path {
     /// Both.
     pub const BOTH: [Path; 2] = [Path::Legacy, Path::Modern];
+
+    /// How it is spoken to.
+    pub fn pointers(self) -> Pointers {
+        match self {
+            Path::Legacy => Pointers::Typed,
+            Path::Modern => Pointers::Opaque,
+        }
+    }
 }
 
 /// One compiler.
@@ -70,16 +78,14 @@ pub const COMPILERS: [Compiler; 13] = {
 };
 
 impl Compiler {
+    /// Whether it is of the oldest library.
+    pub fn is_first(&self) -> bool {
+        self.version == "12.0"
+    }
+
     /// How people call it.
     pub fn name(&self) -> String {
         format!("{} {}", self.version, self.options.join(" "))
-    }
-
-    fn pointers(&self) -> Pointers {
-        match self.path {
-            Path::Legacy => Pointers::Typed,
-            Path::Modern => Pointers::Opaque,
-        }
     }
 
     /// Tries all; `None` stands for a process that died or did not come to an end.
@@ -92,9 +98,13 @@ impl Compiler {
         let mut worker = Worker::start(toolkit.clone(), self.options)?;
         let mut answers = Vec::new();
         for candidate in candidates {
-            let mut answer = worker.ask(&candidate.module(self.pointers(), false));
+            if !candidate.is_for(self.path.pointers()) {
+                answers.push(Some(Answer::Refused));
+                continue;
+            }
+            let mut answer = worker.ask(&candidate.module(self.path.pointers(), false));
             if answer != Some(Answer::Code) && answer.is_some() && candidate.may_be_fast() {
-                answer = worker.ask(&candidate.module(self.pointers(), true));
+                answer = worker.ask(&candidate.module(self.path.pointers(), true));
             }
             if answer.is_none() {
                 worker = Worker::start(toolkit.clone(), self.options)?;

@@ -7,14 +7,14 @@ use std::sync::OnceLock;
 use super::super::program::Path;
 
 /// What a table says of one intrinsic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Said {
+    /// It was never tried.
+    Nothing,
     /// There is code for it.
     Taken,
     /// There is none, or its selection ends the process.
     Refused,
-    /// It was never tried.
-    Nothing,
 }
 
 /// The types that intrinsics of one name were tried with, as its endings.
@@ -39,6 +39,12 @@ impl Table {
         }
     }
 
+    /// What the library of CUDA 12.0 does not take of what later ones take.
+    pub(super) fn first() -> &'static Table {
+        static FIRST: OnceLock<Table> = OnceLock::new();
+        FIRST.get_or_init(|| Table::read(include_str!("first.txt")))
+    }
+
     fn read(text: &'static str) -> Table {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         Table(lines.filter_map(family).collect())
@@ -46,8 +52,9 @@ impl Table {
 
     /// What it says of an intrinsic, by its name behind `llvm.`.
     ///
-    /// Vectors of a length that was not tried go the way of their elements, and types that were not
-    /// tried the way of most.
+    /// Vectors of a length that was not tried go the way of their elements, and integers of a width that
+    /// was not tried the way of those like them. Of other types that were not tried nothing is known, so
+    /// they are refused; a name that has no types at all goes the way of those that it has elsewhere.
     pub(super) fn says(&self, name: &str) -> Said {
         let (head, tail) = split(name);
         let Some(family) = self.0.get(head) else {
@@ -60,14 +67,40 @@ impl Table {
                 family.taken.contains(&tail).then_some(Said::Taken)
             }
         };
+        let like = |tail: &str| {
+            let said: Vec<Said> = alike(tail).iter().filter_map(|tail| tried(tail)).collect();
+            said.into_iter().max()
+        };
+        let elements = elements(&tail);
         tried(&tail)
-            .or_else(|| tried(&elements(&tail)))
-            .unwrap_or(if family.taken.is_empty() {
-                Said::Refused
-            } else {
+            .or_else(|| tried(&elements))
+            .or_else(|| like(&elements))
+            .unwrap_or(if tail.is_empty() && !family.taken.is_empty() {
                 Said::Taken
+            } else {
+                Said::Refused
             })
     }
+}
+
+/// The same types with integers that were tried for those of other widths.
+fn alike(tail: &str) -> Vec<String> {
+    let width = |part: &str| part.strip_prefix('i')?.parse::<u64>().ok();
+    let stand_ins: &[&str] = match tail.split('.').find_map(width) {
+        Some(0..8) => &["i4"],
+        Some(8..=64) => &["i24", "i48"],
+        Some(65..=128) => &["i96"],
+        Some(_) => &["i256"],
+        None => return Vec::new(),
+    };
+    let with = |stand_in: &str| {
+        let parts: Vec<&str> = tail
+            .split('.')
+            .map(|part| width(part).map_or(part, |_| stand_in))
+            .collect();
+        parts.join(".")
+    };
+    stand_ins.iter().map(|stand_in| with(stand_in)).collect()
 }
 
 fn family(line: &'static str) -> Option<(&'static str, Family)> {
@@ -122,7 +155,7 @@ fn element(part: &str) -> &str {
 /// The type that part of a name is, as in `v2f32`; of `p1i8` the `p1`.
 fn type_(part: &str) -> Option<&str> {
     let scalar = element(part);
-    let kind = ["bf", "f", "i", "p"]
+    let kind = ["ppcf", "bf", "f", "i", "p"]
         .into_iter()
         .find(|kind| scalar.starts_with(kind))?;
     let number = scalar.get(kind.len()..)?;
@@ -155,14 +188,19 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_tried_goes_the_way_of_its_elements_or_of_most() {
-        let table = Table::read("# told\nexp + f32 . - f16\nnone - f16\n");
+    fn what_was_not_tried_goes_the_way_of_what_is_like_it() {
+        let table = Table::read("# told\nexp + f32 . - f16\nnone - f16\nmul + i24 i48 - i96\n");
         for (name, said) in [
             ("exp.f32", Said::Taken),
             ("exp", Said::Taken),
             ("exp.v16f32", Said::Taken),
             ("exp.v16f16", Said::Refused),
-            ("exp.f128", Said::Taken),
+            ("exp.f128", Said::Refused),
+            ("mul.i17", Said::Taken),
+            ("mul.v3i33", Said::Taken),
+            ("mul.i65", Said::Refused),
+            ("mul.i1000", Said::Refused),
+            ("mul", Said::Taken),
             ("none.f32", Said::Refused),
             ("other.f32", Said::Nothing),
         ] {

@@ -184,6 +184,7 @@ impl<'a> Module<'a> {
             annotated: false,
             returns_void: None,
             parameter_bytes: None,
+            odd_parameter: None,
             line: None,
         });
         Ok(())

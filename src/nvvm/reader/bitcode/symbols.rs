@@ -43,6 +43,7 @@ impl Function {
             }
         }
         symbol.returns_void = types.get(result).map(|type_| *type_ == Type::Void);
+        symbol.odd_parameter = types.odd_parameter(parameters.iter().copied());
         symbol.parameter_bytes = types.parameter_bytes(parameters.into_iter());
     }
 }

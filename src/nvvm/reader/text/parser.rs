@@ -41,6 +41,7 @@ pub(in super::super) fn read(bytes: &[u8]) -> ModuleInfo {
         if let (Some(kernel), Some(signature)) = (kernel, types.signature(header)) {
             kernel.returns_void = Some(signature.returns_void);
             kernel.parameter_bytes = signature.parameter_bytes;
+            kernel.odd_parameter = signature.odd_parameter;
         }
     }
     (info.intrinsics, info.assembly) = tokens.uses.found(&mut types);
@@ -237,6 +238,7 @@ impl<'a> Parser<'a> {
             annotated: false,
             returns_void: None,
             parameter_bytes: None,
+            odd_parameter: None,
             line: Some(line),
         });
     }

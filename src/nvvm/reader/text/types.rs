@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::super::info::Malformed;
+use super::super::symbol::OddParameter;
 use super::super::types::{Type, Types};
 use super::lexer::{Lexer, Token};
 
@@ -46,6 +47,7 @@ pub(super) struct Resolved<'a> {
 pub(super) struct Signature {
     pub(super) returns_void: bool,
     pub(super) parameter_bytes: Option<u64>,
+    pub(super) odd_parameter: Option<OddParameter>,
 }
 
 impl<'a> Resolved<'a> {
@@ -80,6 +82,9 @@ impl<'a> Resolved<'a> {
         let parameters = reader.parameters();
         Some(Signature {
             returns_void: self.types.get(result) == Some(&Type::Void),
+            odd_parameter: parameters
+                .as_ref()
+                .and_then(|parameters| self.types.odd_parameter(parameters.iter().copied())),
             parameter_bytes: parameters
                 .and_then(|parameters| self.types.parameter_bytes(parameters.into_iter())),
         })

@@ -38,9 +38,13 @@ impl<'a> Uses<'a> {
 
     /// Takes the name of a symbol in front of a parenthesis.
     pub(super) fn called(&mut self, name: &'a [u8], line: u32) {
-        if self.in_body && name.starts_with(b"llvm.") && self.called.insert(name) {
+        if !self.in_body || !matches!(name.first(), Some(b'l' | b'\\')) {
+            return;
+        }
+        let plain = unescaped(name);
+        if plain.starts_with(b"llvm.") && self.called.insert(name) {
             self.intrinsics.push(Intrinsic {
-                name: String::from_utf8_lossy(&unescaped(name)).into_owned(),
+                name: String::from_utf8_lossy(&plain).into_owned(),
                 line: Some(line),
             });
         }
