@@ -414,3 +414,39 @@ fn a_kernel_with_parameters_that_gpus_have_compiles(#[case] parameter: &str, #[c
     let ptx = compile(NEWEST, kernel_of(parameter).as_bytes(), &Options::new(arch));
     assert_eq!(ptx.kernels().len(), 1);
 }
+
+#[rstest]
+fn a_function_that_a_loader_would_choose_is_refused(
+    #[values("12.4", NEWEST)] version: &str,
+    #[values(Arch::SM_90, Arch::SM_100)] arch: Arch,
+) {
+    if arch >= Arch::SM_100 && version != NEWEST {
+        return;
+    }
+    let ifunc =
+        "@f = ifunc void (), void ()* ()* @r\ndefine void ()* @r() {\n  ret void ()* null\n}\n";
+    let module = store("k", 1).replace(TARGET, &format!("{TARGET}{ifunc}"));
+    let said = refusal(version, module.as_bytes(), &Options::new(arch));
+    assert!(said.starts_with("m:3: `f` is an ifunc"), "{said}");
+}
+
+#[rstest]
+fn constructors_that_never_run_are_warned_of(#[values(Arch::SM_90, Arch::SM_100)] arch: Arch) {
+    let list = "{ i32, void ()*, i8* }";
+    let ctors = format!(
+        "@llvm.global_ctors = appending global [1 x {list}] [{list} {{ i32 1, void ()* @c, i8* null }}]\n\
+         define internal void @c() {{\n  ret void\n}}\n"
+    );
+    let module = store("k", 1).replace(TARGET, &format!("{TARGET}{ctors}"));
+    let program = Program::new(&toolkit(NEWEST)).unwrap();
+    program.add_module("m", module).unwrap();
+    let ptx: Ptx = program.compile(&Options::new(arch)).unwrap();
+    let [warning] = ptx.diagnostics() else {
+        panic!("{:?}", ptx.diagnostics())
+    };
+    assert!(
+        warning.to_string().contains("never runs on a GPU"),
+        "{warning}"
+    );
+    assert_eq!(warning.line, Some(3));
+}

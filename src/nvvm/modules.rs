@@ -157,12 +157,24 @@ impl<'a> Modules<'a> {
 
     /// The functions that eager modules define.
     pub(super) fn functions(&self) -> impl Iterator<Item = (&'a Module, &'a Symbol)> + use<'a> {
-        self.eager().flat_map(|module| {
+        self.defined(SymbolKind::Function)
+    }
+
+    /// The variables that the modules define, lazy modules left out.
+    pub(super) fn variables(&self) -> impl Iterator<Item = (&'a Module, &'a Symbol)> + use<'a> {
+        self.defined(SymbolKind::Variable)
+    }
+
+    fn defined(
+        &self,
+        kind: SymbolKind,
+    ) -> impl Iterator<Item = (&'a Module, &'a Symbol)> + use<'a> {
+        self.eager().flat_map(move |module| {
             module
                 .info
                 .symbols
                 .iter()
-                .filter(|symbol| symbol.kind == SymbolKind::Function && symbol.defined)
+                .filter(move |symbol| symbol.kind == kind && symbol.defined)
                 .map(move |symbol| (module, symbol))
         })
     }

@@ -72,6 +72,7 @@ impl Plan {
             .collect();
         let mut notes = choice.notes;
         notes.extend(modules.functions().filter_map(lost_kernel));
+        notes.extend(modules.variables().filter_map(never_run));
         if lto {
             notes.extend(modules.kernels().filter_map(unspeakable));
         }
@@ -137,6 +138,18 @@ fn lost_kernel((module, kernel): (&Module, &Symbol)) -> Option<Diagnostic> {
         kernel.name_lossy()
     );
     Some(about(Severity::Warning, message, module, kernel))
+}
+
+/// Says of constructors that no GPU runs them: libNVVM drops them without a word.
+fn never_run((module, variable): (&Module, &Symbol)) -> Option<Diagnostic> {
+    let name = variable.name_lossy();
+    matches!(&*name, "llvm.global_ctors" | "llvm.global_dtors").then(|| {
+        let message = format!(
+            "what `{name}` lists never runs on a GPU; give variables constant values, or set them in \
+             a kernel"
+        );
+        about(Severity::Warning, message, module, variable)
+    })
 }
 
 /// Says of a kernel whose name PTX cannot spell that a link will fail.

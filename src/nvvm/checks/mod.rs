@@ -15,6 +15,7 @@ mod module;
 mod names;
 mod program;
 mod refusal;
+mod symbols;
 
 pub(super) use layout::{Difference, Layout};
 pub(super) use module::module;

@@ -1,7 +1,7 @@
 //! What is wrong with the modules of a program for one compilation.
 
 use super::refusal::Refusal;
-use super::{assembly, definitions, intrinsics, kernels, names};
+use super::{assembly, definitions, intrinsics, kernels, names, symbols};
 use crate::arch::Arch;
 use crate::error::Result;
 use crate::guard::Guarded;
@@ -90,6 +90,7 @@ fn one(situation: &Situation<'_>, info: &ModuleInfo, lazy: bool) -> Result<(), R
     }
     target(info, situation.path)?;
     version(info)?;
+    symbols::check(info)?;
     names::check(info, situation.path, situation.lto)?;
     for kernel in info.kernels() {
         kernels::returns(kernel)?;
