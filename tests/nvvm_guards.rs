@@ -440,13 +440,14 @@ fn constructors_that_never_run_are_warned_of(#[values(Arch::SM_90, Arch::SM_100)
     let module = store("k", 1).replace(TARGET, &format!("{TARGET}{ctors}"));
     let program = Program::new(&toolkit(NEWEST)).unwrap();
     program.add_module("m", module).unwrap();
-    let ptx: Ptx = program.compile(&Options::new(arch)).unwrap();
-    let [warning] = ptx.diagnostics() else {
-        panic!("{:?}", ptx.diagnostics())
+    // One compiler refuses them, and the other drops them.
+    let warning = match program.compile::<Ptx>(&Options::new(arch)) {
+        Ok(ptx) => ptx.diagnostics().to_vec(),
+        Err(error) => error.diagnostics().to_vec(),
     };
+    let warning = warning.iter().find(|said| said.line == Some(3)).unwrap();
     assert!(
         warning.to_string().contains("never runs on a GPU"),
         "{warning}"
     );
-    assert_eq!(warning.line, Some(3));
 }
