@@ -2,7 +2,8 @@
 //!
 //! A [`Job`] says everything about one compilation. It is plain data: it can be sent to another
 //! process, kept in a file, and be the key of a cache. A [`Compiler`] runs it: [`InProcess`] on the
-//! libraries of a toolkit, and others that stand before one and have its shape.
+//! libraries of a toolkit, and others that stand before one and have its shape. [`compile_all`] runs many on
+//! all cores.
 //!
 //! ```
 //! use cuda_program::compile::{Compiler, Emit, InProcess, Job};
@@ -21,10 +22,14 @@
 //! # }
 //! ```
 
+mod all_cores;
+mod batch;
 mod in_process;
 mod job;
 mod output;
 
+pub use all_cores::AllCores;
+pub use batch::{Batch, Progress, compile_all};
 pub use in_process::{Compiler, InProcess};
 pub use job::{Cpp, Emit, Header, Input, Job, Link, Module, Nvvm, Source};
 pub use output::Output;

@@ -50,4 +50,5 @@ mod worker;
 
 pub use isolated::{Isolated, Stats};
 pub use options::Options;
+pub(crate) use program::is_possible;
 pub use worker::{init, serve};

@@ -47,6 +47,11 @@ pub(super) fn find(named: Option<&Path>) -> Result<PathBuf> {
     .find()
 }
 
+/// Whether there is a worker.
+pub(crate) fn is_possible() -> bool {
+    find(None).is_ok()
+}
+
 impl Surroundings {
     fn find(self) -> Result<PathBuf> {
         for (file, by) in [(self.named, "the options name"), (self.variable, VARIABLE)] {

@@ -1,7 +1,7 @@
 //! What comes of a job is what would come of it in this process.
 
 use cuda_program::cache::Cached;
-use cuda_program::compile::{Compiler, Emit, InProcess, Job};
+use cuda_program::compile::{AllCores, Batch, Compiler, Emit, InProcess, Job};
 use cuda_program::isolate::{Isolated, Options};
 use cuda_program::{Arch, Error, nvrtc, nvvm};
 use libtest_mimic::Trial;
@@ -24,6 +24,11 @@ pub fn all() -> Vec<Trial> {
             "a_program_that_is_no_worker_is_an_error_that_says_so",
             60,
             no_worker,
+        ),
+        trial(
+            "many_jobs_on_a_library_that_is_serial_are_run_by_workers",
+            120,
+            serial,
         ),
         trial("many_jobs_leave_no_descriptor_open", 120, descriptors),
         trial("a_worker_has_no_descriptor_of_its_owner", 60, inherited),
@@ -188,4 +193,20 @@ fn inherited() {
         .collect();
     assert!(!open.iter().any(|file| file == "/dev/zero"), "{open:?}");
     assert!(open.len() <= 5, "{open:?}");
+}
+
+fn serial() {
+    for (version, workers) in [("12.0", true), (NEWEST, false)] {
+        let compiler = AllCores::new(&toolkit(version));
+        let jobs: Vec<Job> = (0..12).map(jobs::stores).collect();
+        let results = Batch::new().threads(2).run(&compiler, &jobs);
+        for (n, result) in results.iter().enumerate() {
+            let output = result.as_ref().unwrap();
+            let text = output.ptx().unwrap().as_str();
+            assert!(text.contains(&format!(", {n};")), "{n} in {text}");
+        }
+        let started = compiler.workers().unwrap().stats().started;
+        assert_eq!(started > 0, workers, "{started} for {version}");
+        assert!(started <= 2);
+    }
 }
