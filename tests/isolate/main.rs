@@ -8,8 +8,13 @@
 mod common;
 mod deaths;
 mod jobs;
+#[path = "../../src/testing/mutate.rs"]
+mod mutate;
+mod mutated;
 mod owners;
 mod proxy;
+#[path = "../../src/testing/random.rs"]
+mod random;
 mod results;
 
 use std::process::ExitCode;
@@ -24,7 +29,13 @@ fn main() -> ExitCode {
     if let Some(code) = owners::run() {
         return code;
     }
-    let trials = [results::all(), deaths::all(), owners::all(), proxy::all()];
+    let trials = [
+        results::all(),
+        deaths::all(),
+        owners::all(),
+        proxy::all(),
+        mutated::all(),
+    ];
     let trials = trials.into_iter().flatten().collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

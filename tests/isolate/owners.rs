@@ -56,7 +56,7 @@ fn busy() {
     _ = compiler.compile(&jobs::endless());
 }
 
-fn exists(process: u32) -> bool {
+pub fn exists(process: u32) -> bool {
     // One that is a zombie has no memory, and counts as there: its owner has not taken it away.
     std::path::Path::new(&format!("/proc/{process}")).exists()
 }
