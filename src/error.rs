@@ -12,6 +12,8 @@ mod driver;
 mod input;
 mod library;
 mod not_found;
+#[cfg(all(test, not(loom)))]
+mod round_trip;
 mod unresolved;
 
 pub use died::CompilerDied;
