@@ -52,3 +52,13 @@ pub fn endless() -> Job {
         Emit::Ptx,
     )
 }
+
+/// A call that libNVVM 13.5 has no code for, which it says.
+pub fn unknown() -> Job {
+    let ir = format!(
+        "{TARGET}declare i32 @llvm.nvvm.of.a.later.library()\ndefine void @k(i32* %p) {{\n  \
+         %x = call i32 @llvm.nvvm.of.a.later.library()\n  store i32 %x, i32* %p\n  ret void\n}}\n{}",
+        common::ending(&[("void (i32*)*", "k")])
+    );
+    Job::nvvm("u.ll", ir, nvvm::Options::new(Arch::SM_100), Emit::Ptx)
+}

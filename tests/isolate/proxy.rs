@@ -32,6 +32,11 @@ pub fn all() -> Vec<Trial> {
             60,
             noise,
         ),
+        trial(
+            "what_is_said_on_standard_error_comes_with_the_result",
+            60,
+            speaks,
+        ),
     ]
 }
 
@@ -53,8 +58,31 @@ fn noise() {
     compiler.compile(&jobs::stores(1)).unwrap_err();
 }
 
+/// Nothing known makes a library say on standard error alone what the crate does not see before; it
+/// may, and a worker between says so in its stead.
+fn speaks() {
+    let (_folder, compiler) = with_worker("speaks");
+    let output = compiler.compile(&jobs::stores(1)).unwrap();
+    let [said] = output.diagnostics() else {
+        panic!("{output:?}")
+    };
+    assert_eq!(said.message, "on its standard error: a word beside it");
+    let error = compiler.compile(&jobs::unknown()).unwrap_err();
+    let log = error.log().unwrap();
+    assert!(
+        log.ends_with("on its standard error:\na word beside it"),
+        "{log}"
+    );
+}
+
 /// What a job comes to with such a worker.
 fn error(how: &str) -> (Error, tempfile::TempDir, Isolated) {
+    let (folder, compiler) = with_worker(how);
+    let error = compiler.compile(&jobs::stores(1)).unwrap_err();
+    (error, folder, compiler)
+}
+
+fn with_worker(how: &str) -> (tempfile::TempDir, Isolated) {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("proxy");
     let this = std::env::current_exe().unwrap();
@@ -64,8 +92,7 @@ fn error(how: &str) -> (Error, tempfile::TempDir, Isolated) {
     std::fs::set_permissions(&program, mode).unwrap();
     let options = Options::new().workers(1).program(&program);
     let compiler = Isolated::with_options(&toolkit(NEWEST), options);
-    let error = compiler.compile(&jobs::stores(1)).unwrap_err();
-    (error, folder, compiler)
+    (folder, compiler)
 }
 
 /// The process in between.
@@ -86,6 +113,11 @@ pub fn run() -> Option<ExitCode> {
     pass_on(&mut owner, &mut worker);
     pass_on(&mut worker, &mut owner);
     pass_on(&mut owner, &mut worker);
+    while how == "speaks" {
+        eprintln!("a word beside it");
+        pass_on(&mut worker, &mut owner);
+        pass_on(&mut owner, &mut worker);
+    }
     let answer = message(&mut worker);
     let code = match how.as_str() {
         "half" => {
