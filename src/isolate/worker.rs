@@ -6,7 +6,8 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::exit;
-use std::sync::mpsc::{Receiver, channel};
+
+use rustix::event::{PollFd, PollFlags, poll};
 
 use super::message::{self, Hello, Received, Reply, Setup};
 use super::program;
@@ -70,14 +71,14 @@ fn run() -> io::Result<()> {
     if let Some(limit) = setup.memory {
         limit_memory(limit)?;
     }
-    let requests = requests(&socket)?;
+    leave_with_owner(&socket)?;
     let hello = Hello {
         version: message::VERSION.to_owned(),
     };
     message::write(&mut socket, &hello)?;
 
     let mut toolkits = Toolkits::default();
-    while let Ok(request) = requests.recv() {
+    while let Some(request) = message::next(&mut socket)? {
         let request: Received = message::read(&request)?;
         let result = toolkits.compile(&request.files, &request.job);
         io::stderr().flush()?;
@@ -86,22 +87,24 @@ fn run() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads on a thread of its own, which ends the process when the owner is gone: the main thread may be
-/// in a compiler that never comes back.
-fn requests(socket: &UnixStream) -> io::Result<Receiver<Vec<u8>>> {
-    let mut socket = socket.try_clone()?;
-    let (send, requests) = channel();
+/// Ends the process when the owner is gone, on a thread of its own: the main thread may be in a compiler
+/// that never comes back. It wakes for nothing else, since each wake costs a job tens of microseconds.
+fn leave_with_owner(socket: &UnixStream) -> io::Result<()> {
+    let socket = socket.try_clone()?;
     std::thread::Builder::new()
-        .name("requests".to_owned())
+        .name("owner".to_owned())
         .spawn(move || {
-            while let Ok(Some(request)) = message::next(&mut socket) {
-                if send.send(request).is_err() {
-                    break;
+            let gone = PollFlags::RDHUP | PollFlags::HUP | PollFlags::ERR;
+            loop {
+                let mut watched = [PollFd::new(&socket, PollFlags::RDHUP)];
+                match poll(&mut watched, None) {
+                    Ok(_) if watched.iter().any(|fd| fd.revents().intersects(gone)) => leave(0),
+                    Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                    Err(_) => leave(1),
                 }
             }
-            leave(0)
         })?;
-    Ok(requests)
+    Ok(())
 }
 
 fn limit_memory(bytes: u64) -> io::Result<()> {
