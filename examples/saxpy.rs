@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Compiles for the device, and loads.
     let module = program.load(&context)?;
     for note in module.diagnostics() {
-        println!("{note}");
+        println!("{note:#}");
     }
     let saxpy = module.kernel("saxpy")?;
 

@@ -218,8 +218,8 @@ static TABLE: &[Row] = &[
     }),
     row(&[Nvrtc], Words(&["__nv_name_map"]), |_| {
         Some(
-            "a name expression names nothing in the source: correct it, or take it back with \
-             `remove_name_expression`"
+            "a name expression names nothing in the source: correct it, or leave it out \
+             (`remove_name_expression`)"
                 .to_owned(),
         )
     }),

@@ -200,6 +200,15 @@ impl Inner {
     }
 
     fn start(&self) -> Result<Process> {
+        // Its `main` would start the next one, and so on without end.
+        if program::is_worker() {
+            return Err(Error::NoWorker {
+                problem:
+                    "this process was itself started as one, and its program did not call `init`"
+                        .to_owned(),
+                hint: "call `cuda_program::isolate::init()` at the top of `main`".to_owned(),
+            });
+        }
         let program = program::find(self.options.program.as_deref())?;
         let setup = Setup {
             memory: self.options.memory,
@@ -315,6 +324,10 @@ fn speaks_of_memory(said: &str) -> bool {
 fn is_of_memory(error: &Error) -> bool {
     match error {
         Error::OutOfMemory { .. } => true,
+        // A library that does not fit below the ceiling is not opened.
+        Error::NotFound(error) => error.tried.iter().any(|attempt| {
+            attempt.failure.contains("failed to map") || speaks_of_memory(&attempt.failure)
+        }),
         Error::Library(error) => {
             error.code_name.contains("OUT_OF_MEMORY") || speaks_of_memory(&error.log)
         }

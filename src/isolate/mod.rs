@@ -27,9 +27,9 @@
 //! # Which program is the worker
 //!
 //! The first of: the file that [`Options::program`] names; the one that `CUDA_PROGRAM_WORKER` names; this
-//! program itself, where it called [`init`]; `cuda-program` beside this program's file; `cuda-program` on
+//! program itself, where it called [`init`]; a program called `cuda-program` beside this program's file, or on
 //! the `PATH`. A host that is not written in Rust, as a Python that loads a library, needs one of the
-//! others.
+//! others: any program whose `main` is a call of [`init`].
 //!
 //! # What a worker is
 //!

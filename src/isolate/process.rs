@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::message::{self, Hello, Incoming, Setup};
-use super::worker::ARGUMENTS;
+use super::program::ARGUMENTS;
 use crate::error::{Error, Result};
 
 /// A worker that says nothing for so long is none.

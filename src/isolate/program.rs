@@ -14,9 +14,21 @@ const BINARY: &str = "cuda-program";
 /// Whether this program is a worker where it is started as one.
 static IS_ITS_OWN: AtomicBool = AtomicBool::new(false);
 
+/// What a program is started with to be a worker.
+pub(super) const ARGUMENTS: [&str; 2] = ["worker", "--of-cuda-program"];
+
 /// This program called `init`.
 pub(super) fn is_its_own() {
     IS_ITS_OWN.store(true, Ordering::Release);
+}
+
+/// Whether this process was started as a worker.
+pub(super) fn is_worker() -> bool {
+    let mut arguments = std::env::args_os().skip(1);
+    let all = ARGUMENTS
+        .iter()
+        .all(|a| arguments.next().is_some_and(|there| there == *a));
+    all && arguments.next().is_none()
 }
 
 /// What the search knows.
@@ -84,8 +96,8 @@ impl Surroundings {
                      `{BINARY}` beside it or on the PATH"
                 ),
                 hint: format!(
-                    "call `cuda_program::isolate::init()` at the top of `main`, or install the \
-                     program `{BINARY}` and name it in {VARIABLE}"
+                    "call `cuda_program::isolate::init()` at the top of `main`, or name a program \
+                     that does in {VARIABLE}"
                 ),
             })
     }
@@ -144,7 +156,7 @@ mod tests {
     #[test]
     fn without_a_worker_the_error_says_how_to_have_one() {
         let error = nothing().find().unwrap_err();
-        insta::assert_snapshot!(error, @"no worker process: this program did not call `cuda_program::isolate::init()`, and there is no `cuda-program` beside it or on the PATH; call `cuda_program::isolate::init()` at the top of `main`, or install the program `cuda-program` and name it in CUDA_PROGRAM_WORKER");
+        insta::assert_snapshot!(error, @"no worker process: this program did not call `cuda_program::isolate::init()`, and there is no `cuda-program` beside it or on the PATH; call `cuda_program::isolate::init()` at the top of `main`, or name a program that does in CUDA_PROGRAM_WORKER");
         let mut wrong = nothing();
         wrong.named = Some("/no/where".into());
         insta::assert_snapshot!(wrong.find().unwrap_err(), @"no worker process: there is no file /no/where, which the options name; correct the path, or leave it out and the worker is looked for");

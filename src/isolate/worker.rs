@@ -16,21 +16,14 @@ use crate::error::Result;
 use crate::sys::process::{close_all_but_standard, leave};
 use crate::toolkit::{Part, Toolkit};
 
-/// What a program is started with to be a worker.
-pub(super) const ARGUMENTS: [&str; 2] = ["worker", "--of-cuda-program"];
-
 /// Makes this program its own worker: call it first in `main`.
 ///
-/// In a process that was started as a worker it does not return. Elsewhere it does nothing but to say
+/// A worker is this program started once more, with the arguments `worker --of-cuda-program` in place of its
+/// own, so nothing in `main` may look at them before. In such a process it does not return. Elsewhere it does nothing but to say
 /// that this program can be started so.
 pub fn init() {
     program::is_its_own();
-    let mut arguments = std::env::args_os().skip(1);
-    if ARGUMENTS
-        .iter()
-        .all(|a| arguments.next().is_some_and(|there| there == *a))
-        && arguments.next().is_none()
-    {
+    if program::is_worker() {
         serve();
     }
 }

@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
             // The library does not say so: it drops a template that no name expression asks for, and
             // a device function that no kernel calls.
             empty: Empty::Told(
-                "ask for a template by `add_name_expression`, or keep device functions by \
+                "ask for a template by `add_name_expression` (a job by `with_name`), or keep device functions by \
                  `code.relocatable`",
             ),
             lowered,

@@ -77,6 +77,11 @@ fn memory() {
     let error = compiler.compile(&jobs::endless()).unwrap_err();
     assert!(matches!(error, Error::MemoryCeiling { .. }), "{error:#}");
     compiler.compile(&jobs::cpp(2, Emit::Ptx)).unwrap();
+    // Not even the library fits.
+    let options = Options::new().workers(1).memory(64 << 20);
+    let compiler = Isolated::with_options(&toolkit(NEWEST), options);
+    let error = compiler.compile(&jobs::cpp(1, Emit::Ptx)).unwrap_err();
+    assert!(matches!(error, Error::MemoryCeiling { .. }), "{error:#}");
 }
 
 fn killed() {

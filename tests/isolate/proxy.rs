@@ -33,6 +33,11 @@ pub fn all() -> Vec<Trial> {
             noise,
         ),
         trial(
+            "a_program_that_names_itself_and_forgets_to_be_a_worker_starts_itself_once",
+            60,
+            forgets,
+        ),
+        trial(
             "what_is_said_on_standard_error_comes_with_the_result",
             60,
             speaks,
@@ -56,6 +61,15 @@ fn noise() {
     let said = error.to_string();
     assert!(said.contains("cannot be read"), "{said}");
     compiler.compile(&jobs::stores(1)).unwrap_err();
+}
+
+fn forgets() {
+    let (error, ..) = error("forgets");
+    assert!(matches!(error, Error::NoWorker { .. }), "{error}");
+    assert!(
+        error.to_string().contains("itself started as one"),
+        "{error}"
+    );
 }
 
 /// Nothing known makes a library say on standard error alone what the crate does not see before; it
@@ -101,6 +115,14 @@ pub fn run() -> Option<ExitCode> {
     if how == "worker" {
         return None;
     }
+    if how == "forgets" {
+        // Its `main` goes on as in any process, and wants a worker.
+        let this = std::env::current_exe().unwrap();
+        let options = Options::new().program(this);
+        let compiler = Isolated::with_options(&toolkit(NEWEST), options);
+        eprintln!("{}", compiler.compile(&jobs::stores(1)).unwrap_err());
+        return Some(ExitCode::from(9));
+    }
     let mut owner = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap());
     let (mut worker, theirs) = UnixStream::pair().unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap())
@@ -113,10 +135,12 @@ pub fn run() -> Option<ExitCode> {
     pass_on(&mut owner, &mut worker);
     pass_on(&mut worker, &mut owner);
     pass_on(&mut owner, &mut worker);
-    while how == "speaks" {
-        eprintln!("a word beside it");
-        pass_on(&mut worker, &mut owner);
-        pass_on(&mut owner, &mut worker);
+    if how == "speaks" {
+        loop {
+            eprintln!("a word beside it");
+            pass_on(&mut worker, &mut owner);
+            pass_on(&mut owner, &mut worker);
+        }
     }
     let answer = message(&mut worker);
     let code = match how.as_str() {

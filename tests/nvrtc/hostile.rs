@@ -187,7 +187,7 @@ fn a_name_expression_or_header_that_was_wrong_can_be_taken_back() {
     program.add_name_expression("k<int>").unwrap();
     program.add_name_expression("nosuch").unwrap();
     let error = program.compile::<Ptx>(&sm_80()).unwrap_err();
-    insta::assert_snapshot!(error, @r#"NVRTC failed to compile with NVRTC_ERROR_COMPILATION (6): the name expression `nosuch`: identifier "nosuch" is undefined; a name expression names nothing in the source: correct it, or take it back with `remove_name_expression`"#);
+    insta::assert_snapshot!(error, @r#"NVRTC failed to compile with NVRTC_ERROR_COMPILATION (6): the name expression `nosuch`: identifier "nosuch" is undefined; a name expression names nothing in the source: correct it, or leave it out (`remove_name_expression`)"#);
     insta::assert_snapshot!(program.remove_name_expression("nosuc").unwrap_err(), @"nosuc: the program has no name expression of this name; it has k<int>, nosuch");
     program.remove_name_expression("nosuch").unwrap();
     let ptx: Ptx = program.compile(&sm_80()).unwrap();

@@ -9,15 +9,26 @@ use table::{Said, Table};
 
 /// Refuses the first intrinsic that the compiler of this path has no code for.
 ///
-/// The oldest library has less.
-pub(super) fn check(info: &ModuleInfo, path: Path, first: bool) -> Result<(), Refusal> {
+/// The oldest library has less, and the newest, too.
+pub(super) fn check(info: &ModuleInfo, path: Path, age: Age) -> Result<(), Refusal> {
     for intrinsic in &info.intrinsics {
-        if let Some((problem, hint)) = judge(&intrinsic.name, path, first) {
+        if let Some((problem, hint)) = judge(&intrinsic.name, path, age) {
             let problem = format!("`{}` {problem}", intrinsic.name);
             return Err(Refusal::new(problem, hint).at(intrinsic.line));
         }
     }
     Ok(())
+}
+
+/// How old a library is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Age {
+    /// That of CUDA 12.0.
+    First,
+    /// Any other.
+    Middle,
+    /// That of CUDA 13.5, or later.
+    Last,
 }
 
 /// What only marks code, with metadata or types of any shape: every compiler drops it.
@@ -31,30 +42,37 @@ const MARKS: [&str; 6] = [
 ];
 
 /// What speaks against an intrinsic, and what to use instead. This is the one place that decides.
-fn judge(name: &str, path: Path, first: bool) -> Option<(&'static str, String)> {
+fn judge(name: &str, path: Path, age: Age) -> Option<(&'static str, String)> {
     let name = name.strip_prefix("llvm.")?;
     if MARKS.iter().any(|mark| name.starts_with(mark)) {
         return None;
     }
     match Table::of(path).says(name) {
-        Said::Taken if first && Table::first().says(name) == Said::Refused => Some((
-            "is none that libNVVM of CUDA 12.0 has code for",
-            "take a newer libNVVM, or write it out in instructions".to_owned(),
-        )),
+        Said::Taken if age == Age::Last && path == Path::Modern && Table::last().refuses(name) => {
+            Some((
+                "has no code in this version of the compiler",
+                way_out(name, path),
+            ))
+        }
+        Said::Taken
+            if age == Age::First && path == Path::Legacy && Table::first().refuses(name) =>
+        {
+            Some((
+                "has no code in libNVVM of CUDA 12.0",
+                "take a newer libNVVM, or write it out in instructions".to_owned(),
+            ))
+        }
         Said::Taken => None,
         // Newer libraries have more of them, and what comes back of an older one is looked at.
         Said::Nothing if name.starts_with("nvvm.") => None,
         Said::Nothing => Some((
-            "is no intrinsic that a compiler for GPUs is known to have code for",
+            "is no intrinsic that any compiler for GPUs is known to have code for",
             format!(
                 "write it out in instructions, or in functions of libdevice (`__nv_*`){}",
                 newer(name, path)
             ),
         )),
-        Said::Refused => Some((
-            "is none that this compiler has code for",
-            way_out(name, path),
-        )),
+        Said::Refused => Some(("has no code in this compiler", way_out(name, path))),
     }
 }
 
@@ -156,15 +174,23 @@ mod tests {
         #[case] path: Path,
         #[case] way: &str,
     ) {
-        let (_, hint) = judge(name, path, false).unwrap();
+        let (_, hint) = judge(name, path, Age::Middle).unwrap();
         assert!(hint.contains(way), "{hint}");
     }
 
     #[test]
     fn what_the_oldest_library_alone_dies_of_is_refused_for_it_alone() {
-        let judged = |first| judge("llvm.stacksave", Path::Legacy, first);
-        assert_eq!(judged(false), None);
-        assert!(judged(true).unwrap().0.contains("CUDA 12.0"));
+        let judged = |age| judge("llvm.stacksave", Path::Legacy, age);
+        assert_eq!(judged(Age::Middle), None);
+        assert_eq!(judged(Age::Last), None);
+        assert!(judged(Age::First).unwrap().0.contains("CUDA 12.0"));
+    }
+
+    #[test]
+    fn what_the_newest_library_alone_has_no_code_for_is_refused_for_it_alone() {
+        let judged = |age| judge("llvm.tan.f32", Path::Modern, age);
+        assert_eq!(judged(Age::Middle), None);
+        assert!(judged(Age::Last).unwrap().1.contains("`__nv_tanf`"));
     }
 
     #[rstest]
@@ -183,7 +209,7 @@ mod tests {
     #[case("my.function")]
     fn what_both_compilers_take_or_newer_libraries_may_have_passes(#[case] name: &str) {
         for path in [Path::Legacy, Path::Modern] {
-            assert_eq!(judge(name, path, false), None);
+            assert_eq!(judge(name, path, Age::Middle), None);
         }
     }
 }

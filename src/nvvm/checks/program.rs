@@ -1,5 +1,6 @@
 //! What is wrong with the modules of a program for one compilation.
 
+use super::intrinsics::Age;
 use super::refusal::Refusal;
 use super::{assembly, definitions, intrinsics, kernels, names, symbols};
 use crate::arch::Arch;
@@ -57,6 +58,14 @@ impl<'a> Situation<'a> {
         self.nvvm.api.ir_version().ok()
     }
 
+    fn age(&self) -> Age {
+        match self.nvvm.library.major_minor() {
+            Some((12, 0)) => Age::First,
+            Some(version) if version >= (13, 5) => Age::Last,
+            _ => Age::Middle,
+        }
+    }
+
     /// Whether the library is that of CUDA 12.0, the oldest that is taken.
     pub(super) fn is_first(&self) -> bool {
         self.nvvm.library.major_minor() == Some((12, 0))
@@ -81,7 +90,7 @@ pub(in crate::nvvm) fn program(situation: &Situation<'_>, modules: &[Module]) ->
 }
 
 fn one(situation: &Situation<'_>, info: &ModuleInfo, lazy: bool) -> Result<(), Refusal> {
-    intrinsics::check(info, situation.path, situation.is_first())?;
+    intrinsics::check(info, situation.path, situation.age())?;
     for assembly in &info.assembly {
         assembly::here(assembly, situation.path, situation.older())?;
     }

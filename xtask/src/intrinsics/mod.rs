@@ -72,18 +72,31 @@ fn tables(workspace: &Workspace, candidates: &[Candidate], then: Then) -> Result
         report(path, &all);
         then(&file(workspace, name(path)), &table::title(path), &all)?;
     }
-    // What the oldest library alone dies of is kept apart, so that it is taken by all others.
-    let later = verdicts(Path::Legacy, candidates, &answers, |compiler| {
-        compiler.path == Path::Legacy && !compiler.is_first()
-    });
-    let mut first = verdicts(Path::Legacy, candidates, &answers, Compiler::is_first);
-    first.retain(|name, verdict| {
-        *verdict == Verdict::Refused && later.get(name) == Some(&Verdict::Taken)
-    });
+    // What one library has no code for is kept apart, so that it is taken by all others.
+    let except = |path: Path, of: fn(&Compiler) -> bool| {
+        let all = verdicts(path, candidates, &answers, |compiler| {
+            compiler.path == path && !compiler.is_first()
+        });
+        let mut one = verdicts(path, candidates, &answers, |compiler| {
+            compiler.path == path && of(compiler)
+        });
+        one.retain(|name, verdict| {
+            let taken = all.get(name) == Some(&Verdict::Taken);
+            let lacking = taken && *verdict != Verdict::Taken && !name.starts_with("nvvm.");
+            *verdict = Verdict::Refused;
+            lacking
+        });
+        one
+    };
     then(
         &file(workspace, "first.txt"),
         "what that of CUDA 12.0 has no code for, though later ones have",
-        &first,
+        &except(Path::Legacy, Compiler::is_first),
+    )?;
+    then(
+        &file(workspace, "last.txt"),
+        "what the newer compiler of CUDA 13.5 has no code for, though earlier ones have",
+        &except(Path::Modern, Compiler::is_last),
     )
 }
 

@@ -83,6 +83,11 @@ impl Compiler {
         self.version == "12.0"
     }
 
+    /// Whether it is of the newest library.
+    pub fn is_last(&self) -> bool {
+        self.version == "13.5"
+    }
+
     /// How people call it.
     pub fn name(&self) -> String {
         format!("{} {}", self.version, self.options.join(" "))

@@ -45,9 +45,26 @@ impl Table {
         FIRST.get_or_init(|| Table::read(include_str!("first.txt")))
     }
 
+    /// What the newer compiler of CUDA 13.5 does not take of what earlier ones take.
+    pub(super) fn last() -> &'static Table {
+        static LAST: OnceLock<Table> = OnceLock::new();
+        LAST.get_or_init(|| Table::read(include_str!("last.txt")))
+    }
+
     fn read(text: &'static str) -> Table {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         Table(lines.filter_map(family).collect())
+    }
+
+    /// Whether it lists an intrinsic, or what it goes by, as refused.
+    pub(super) fn refuses(&self, name: &str) -> bool {
+        let (head, tail) = split(name);
+        self.0.get(head).is_some_and(|family| {
+            let elements = elements(&tail);
+            [&*tail, &*elements]
+                .iter()
+                .any(|tail| family.refused.contains(tail))
+        })
     }
 
     /// What it says of an intrinsic, by its name behind `llvm.`.
