@@ -32,11 +32,11 @@ fn crash() {
     let Error::CompilerDied(died) = &error else {
         panic!("{error}")
     };
-    assert_eq!(died.signal_name(), Some("SIGSEGV"), "{error}");
+    assert_eq!(died.signal_name(), Some("SIGILL"), "{error}");
     assert!(
         error
             .to_string()
-            .contains("NVVM IR `crash.ll` to PTX for sm_80"),
+            .contains("NVVM IR `crash.ll` to PTX for sm_100"),
         "{error}"
     );
     compiler.compile(&jobs::stores(1)).unwrap();

@@ -27,14 +27,14 @@ pub fn link() -> Job {
     )
 }
 
-/// An intrinsic with other types than its own: libNVVM 13.5 ends by SIGSEGV.
+/// A variable that libNVVM 13.5 has no way to print from compute_100 on: it ends by SIGILL, each
+/// time. (What makes it read past an end is no good here: it now and then finds something there.)
 pub fn crashes() -> Job {
-    let name = "llvm.nvvm.ldg.global.f.zz";
     let ir = format!(
-        "{TARGET}declare void @{name}()\ndefine void @k() {{\n  call void @{name}()\n  ret void\n}}\n{}",
+        "{TARGET}@h = addrspace(1) global half 0xH3C00\ndefine void @k() {{\n  ret void\n}}\n{}",
         common::ending(&[("void ()*", "k")])
     );
-    Job::nvvm("crash.ll", ir, nvvm::Options::new(Arch::SM_80), Emit::Ptx)
+    Job::nvvm("crash.ll", ir, nvvm::Options::new(Arch::SM_100), Emit::Ptx)
 }
 
 /// A function of so many lines that its compilation takes minutes, and gigabytes.
